@@ -33,6 +33,20 @@ def ui(port, study):
 
 
 @click.command()
+@click.argument("net")
+@click.option("--samples", type=WholeNumber(1), help="the snapshot after so many samples  [default: the last]")
+def inspect(net, samples):
+    """Slopes, kernels and pooled channels of one trained NET.
+
+    NET is a trial's id or its beginning. The page, its tables and pictures are in out/net-TRIAL/.
+    """
+    with moving(LOADING):
+        from orchestration.reporting.reports import inspect_net
+
+    inspect_net(net, samples)
+
+
+@click.command()
 def sync():
     """Rebuild MLflow's records from the trial directories."""
     from orchestration.reporting import reports
@@ -94,4 +108,4 @@ def doctor(device, measure, as_json):
     machine.print_examination(device, measure, as_json)
 
 
-VERBS = (report, ui, sync, status, stop, import_, clean, doctor)
+VERBS = (report, ui, inspect, sync, status, stop, import_, clean, doctor)

@@ -1,9 +1,10 @@
-"""Reports written, shown and recorded: `gonn report`, `gonn sync`, `gonn ui`."""
+"""Reports written, shown and recorded: `gonn report`, `gonn inspect`, `gonn sync`, `gonn ui`."""
 
 from collections.abc import Sequence
 
 from rich.text import Text
 
+from ablations.registry import load_registry
 from ablations.search import Search
 from ablations.study import Study
 from gonn_core.errors import Damaged, printable
@@ -11,7 +12,7 @@ from gonn_core.files.told import tell
 from orchestration.console import moving, notes, output
 from orchestration.experiment.folder import latest_of
 from orchestration.search.folder import all_searches, tried_rates
-from orchestration.study.folder import all_studies, find_study
+from orchestration.study.folder import all_studies, find_study, find_trial
 from orchestration.study.report import SAMPLES, Reporter
 from orchestration.study.unchanged import all_reports, sentences
 from orchestration.tracking import ui as mlflow_ui
@@ -138,8 +139,8 @@ def sync() -> int:
 
 
 def open_ui(port: int, study: str | None) -> int:
-    """`gonn ui`: serve the MLflow UI until interrupted, opened at a study or search (default: the latest). Records that
-    are missing, or of an older version, are written first."""
+    """`gonn ui`: serve the MLflow UI until interrupted, opened at a study or search (default: the latest). Missing
+    records are written first."""
     workspace = Workspace.here()
     experiments: list[Study | Search] = [*all_studies(workspace), *all_searches(workspace)]
     experiments.sort(key=lambda experiment: experiment.created)
@@ -166,3 +167,14 @@ def _recorded(workspace: Workspace, experiments: list[Study | Search], chosen: S
         if sync() == 0:
             found = tracker.experiments(infos)
     return found[experiments.index(chosen)] if found and chosen is not None else None
+
+
+def inspect_net(net: str, samples: int | None) -> None:
+    """Write what is inside the net of the trial whose id begins so, after `samples` samples or at its end, to
+    out/net-TRIAL/. Raises UserError for a trial without such a snapshot."""
+    from reports.weights.inspection import write_inspection  # with torch and matplotlib
+
+    workspace = Workspace.here()
+    trial = find_trial(workspace, net, "NET")
+    page = write_inspection(trial, samples, load_registry(), workspace.out / f"net-{trial.name}")
+    output().print(f"report: {page}")

@@ -11,11 +11,13 @@ from gonn_core.errors import printable
 from gonn_core.evaluation.derived import MOVES_A_BIN
 from reports.cache import Picture
 from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
+from reports.page import Section
 from reports.results.curves import curve_value
 from reports.results.nets import MeasuredNet, level
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
+TITLE = "Where the nets are right"
 GUESSES = (1, 2, 3, 4, 5, 10, 20, 50)
 FEWEST_POSITIONS = 200
 """A bin of moves with fewer test positions is left out: its accuracy would be noise."""
@@ -30,6 +32,21 @@ _GAP = (
     Column("samples", "samples"),
     Column("seeds", "seeds"),
 )
+
+
+def accuracy_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
+    """Accuracy by number of guesses and by move number, and the gap from training to test games, of the bases."""
+    bases = [net for net in nets if net.base]
+    if not bases:
+        return Section(TITLE, ("No base is trained yet.",))
+    picture, moves = accuracy_picture(bases), moves_table(bases)
+    return Section(
+        TITLE,
+        ("The bases, over all their seeds. `gonn inspect NET` shows the weights and channels of one net.",),
+        (picture,) if picture else (),
+        tuple(table for table in (guesses_table(bases), gap_table(bases, registry)) if table),
+        (moves,) if moves else (),
+    )
 
 
 def guesses(net: MeasuredNet) -> np.ndarray | None:

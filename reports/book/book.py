@@ -10,13 +10,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ablations.registry import Registry
+from reports.book.accuracy import accuracy_section
 from reports.book.claims import claims_section
 from reports.book.cost import COST, cost_picture, gains
 from reports.book.documents.comparison import comparison_section
 from reports.book.documents.sections import document_sections
 from reports.book.documents.stats import stats_section
 from reports.book.elo import elo_section, play_section
-from reports.book.inspection import inspection_section
 from reports.book.rates import rates_section
 from reports.files import write_files
 from reports.frames.build import csv_bytes, make_frame
@@ -135,7 +135,7 @@ def book_page(
                 *document_sections(registry, nets, reports, played),
                 play_section(played, [report.study for report in reports]),
                 rates_section(searches),
-                inspection_section(registry, nets),
+                accuracy_section(registry, nets),
                 *([samples] if samples else []),
             )
         ),

@@ -1,1 +1,1 @@
-"""Looks inside trained nets: weights by layer, channels before pooling, and what is kept of them."""
+"""Inside trained nets: statistics of weights for claims, and the page of `gonn inspect`: slopes, kernels, channels."""

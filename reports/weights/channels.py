@@ -1,65 +1,47 @@
-"""Channels of the policy head just before they are pooled, on the documents' positions, and how near they come to the
-published ones."""
+"""Channels of the policy head just before they are pooled, as heat maps on the documents' positions, and how near they
+come to the published ones (spec: GoNN 7.7, 7.16, 7.17)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
 from ablations.published_inspection import PublishedChannel
-from gonn_core.config import TrialConfig, parse_config, trial_id
+from gonn_core.config import TrialConfig
+from gonn_core.errors import printable
 from gonn_core.evaluation.probes.suite import PublishedPosition, published
-from gonn_core.go.points import POINTS, point
-from gonn_core.trial.directory import TrialDirectory
-from reports.cache import cached, code
-from reports.results.nets import MeasuredNet
-from reports.results.study_results import TrialResult
-from reports.weights.statistics import has_weights, weights_stamp
+from gonn_core.go.board import Board
+from gonn_core.go.points import BLACK, EMPTY, SIZE, point, point_name
+from reports.cache import Picture
+from reports.figures.style import WIDTH, figure_bytes
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
-
-@dataclass(frozen=True)
-class ChannelMaps:
-    """maps, untrained: (trials, positions, channels, 361) float32, of the trained nets and of the same nets before
-    training."""
-
-    net: MeasuredNet
-    trials: tuple[str, ...]
-    positions: tuple[PublishedPosition, ...]
-    maps: np.ndarray
-    untrained: np.ndarray
-
-    def nearest(self, channel: PublishedChannel) -> "Nearest":
-        """The channel of each trial that answers most like a published one."""
-        place = [each.case.name for each in self.positions].index(channel.position)
-        trained, before = (likeness(maps[:, place], channel) for maps in (self.maps, self.untrained))
-        return Nearest(channel, np.abs(trained).argmax(1), trained, before)
-
-
-@dataclass(frozen=True)
-class Nearest:
-    """chosen (trials,): our channel; likeness, before: (trials, channels), trained and not."""
-
-    published: PublishedChannel
-    chosen: np.ndarray
-    likeness: np.ndarray
-    before: np.ndarray
-
-    @property
-    def best(self) -> np.ndarray:
-        """(trials,) size of the likeness of the chosen channels."""
-        return np.abs(self.likeness).max(1)
-
-    @property
-    def best_before(self) -> np.ndarray:
-        """(trials,) the same of untrained nets: what choosing among as many channels gives by chance."""
-        return np.abs(self.before).max(1)
+SHOWN = 6
+"""Channels that are drawn at most."""
+_MARK, _LINE = "#009E73", "0.75"
+_COLUMNS = (
+    Column("position", "position", "left"),
+    Column("published", "published channel", "left"),
+    Column("points", "its strongest points", "left", under="published"),
+    Column("ours", "nearest of ours", "left"),
+    Column("strongest", "its strongest points", "left", under="ours"),
+    Column("likeness", "likeness (sd)"),
+    Column("untrained", "untrained"),
+)
+_NOTE = (
+    "Likeness: the channel's mean at the points where the published one is strongest, minus that where it is weakest "
+    "(else over the board), in standard deviations over the board; for the channel in which this is largest, its sign "
+    "aside. Untrained: the same for the net before training, from choosing among as many channels by chance."
+)
 
 
 def likeness(maps: np.ndarray, channel: PublishedChannel) -> np.ndarray:
-    """(...) of maps (..., 361): their mean at the points where the published channel is high, less that where it is low
-    (else that of the board), in standard deviations over the board; negative for a channel that says the same with the
-    other sign, 0 for a flat one. Ours."""
+    """(...) of maps (..., 361): their mean at the points where the published channel is high, minus that where it is
+    low (else that of the board), in standard deviations over the board; negative for a channel of the other sign, 0 for
+    a flat one. This project's measure."""
     scaled = maps - maps.mean(-1, keepdims=True, dtype=np.float64)
     spread = scaled.std(-1, keepdims=True)
     scaled = np.divide(scaled, spread, out=np.zeros_like(scaled), where=spread > 1e-6)
@@ -67,51 +49,42 @@ def likeness(maps: np.ndarray, channel: PublishedChannel) -> np.ndarray:
     return scaled[..., high].mean(-1) - (scaled[..., low].mean(-1) if low else 0.0)
 
 
-def pools(net: MeasuredNet) -> bool:
+def pools(config: TrialConfig) -> bool:
     """Whether a net pools channels in its head."""
-    return net.config.net.family == "gonn" and net.config.net.head.pooling != "none"
+    return config.net.family == "gonn" and config.net.head.pooling != "none"
 
 
-def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> ChannelMaps | None:
-    """Of the trials of a net whose last snapshot is there and whose numerics this version computes; None where there is
-    none, or where the net pools nothing in its head. Raises InputError for a snapshot that is damaged."""
-    if not pools(net):
-        return None
-    trials = [trial for trial in net.trials if has_weights(trial) and trial_id(_config(trial.folder)) == trial.id]
-    wanted = {channel.position for channel in channels}
-    positions = tuple(each for each in published() if each.case.name in wanted)
-    if not trials or not positions:
-        return None
-    maps, untrained = np.stack([_cached_maps(trial, positions, net.cache) for trial in trials], axis=1)
-    return ChannelMaps(net, tuple(trial.id for trial in trials), positions, maps, untrained)
+@dataclass(frozen=True)
+class ChannelMaps:
+    """maps, untrained: (positions, channels, 361) float32 of a net, and of the same net before training."""
+
+    trial: str
+    positions: tuple[PublishedPosition, ...]
+    maps: np.ndarray
+    untrained: np.ndarray
+
+    def of(self, maps: np.ndarray, channel: PublishedChannel) -> np.ndarray:
+        """(channels,) likeness to a published channel on its position."""
+        return likeness(maps[[each.case.name for each in self.positions].index(channel.position)], channel)
+
+    def nearest(self, channel: PublishedChannel) -> int:
+        """The channel that is most like a published one."""
+        return int(np.abs(self.of(self.maps, channel)).argmax())
 
 
-def _cached_maps(trial: TrialResult, positions: Sequence[PublishedPosition], cache: Path | None) -> np.ndarray:
-    """(2, positions, channels, 361) of the trained net and of the same net before training, or as kept in `cache`."""
-    place = cache / f"{trial.id}.channels" if cache else None
-    sources = code("reports.weights.channels", "gonn_core", libraries=("torch",))
-    inputs = sources, [each.case.name for each in positions], weights_stamp(trial)
-    maps = cached(place, inputs, lambda: _both(trial.folder, positions).astype("<f4").tobytes())
-    return np.frombuffer(maps, "<f4").reshape(2, len(positions), -1, POINTS)
-
-
-def _both(folder: Path, positions: Sequence[PublishedPosition]) -> np.ndarray:
+def channel_maps(trial: str, net, config: TrialConfig, channels: Sequence[PublishedChannel]) -> ChannelMaps | None:
+    """Maps of a trained net on the positions of published channels; None for a net that pools nothing in its head."""
     from gonn_core.nets import trial_net  # torch and numba, only where channels are asked for
-    from gonn_core.trial.weights import load_net
 
-    start = trial_net(_config(folder)).eval()
-    trained, config = load_net(folder)
-    return np.stack([_ask(each, config, positions) for each in (trained, start)])
-
-
-def _config(folder: Path) -> TrialConfig:
-    tree = TrialDirectory(folder).config()
-    assert tree is not None  # of a finished trial it is there
-    return parse_config(tree["config"])
+    positions = tuple(each for each in published() if each.case.name in {channel.position for channel in channels})
+    if not pools(config) or not positions:
+        return None
+    start = trial_net(config).eval()
+    return ChannelMaps(trial, positions, pooled_maps(net, config, positions), pooled_maps(start, config, positions))
 
 
-def _ask(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np.ndarray:
-    """(positions, channels, 361)."""
+def pooled_maps(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np.ndarray:
+    """(positions, channels, 361) float32."""
     from gonn_core.evaluation.probes.measure import on_positions
     from gonn_core.nets.fingerprint import one_thread
 
@@ -125,3 +98,87 @@ def _ask(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np
     with one_thread():
         on_positions(config.features, [each.case.position for each in positions], ask)
     return np.concatenate(maps)
+
+
+def channels_table(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Table:
+    """A row per published channel."""
+    rows = []
+    for channel in channels:
+        ours, near = maps.nearest(channel), maps.of(maps.maps, channel)
+        place = [each.case.name for each in maps.positions].index(channel.position)
+        signed = maps.maps[place, ours] * np.sign(near[ours])
+        best, before = (float(np.abs(maps.of(some, channel)).max()) for some in (maps.maps, maps.untrained))
+        cells = {
+            "position": text_cell(channel.position),
+            "published": text_cell(f"{channel.channel}: {channel.what}"),
+            "points": text_cell(_strongest({point(name): value for name, value in channel.high.items()})),
+            "ours": Cell(f"{ours} of {len(near)}", ours, (maps.trial,)),
+            "strongest": text_cell(_strongest(dict(enumerate(signed))), (maps.trial,)),
+            "likeness": Cell(f"{best:.1f}", best, (maps.trial,)),
+            "untrained": Cell(formats.minus(f"{before:.1f}"), before),
+        }
+        rows.append(Row(channel.position, cells))
+    return Table("channels", "Channels before pooling", _COLUMNS, tuple(rows), (_NOTE,))
+
+
+def _strongest(values: dict[int, float], count: int = 5) -> str:
+    order = sorted(values, key=lambda place: (-values[place], place))[:count]
+    return ", ".join(point_name(place) for place in order)
+
+
+def channels_picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture:
+    """Heat maps: a row a channel, a column a position."""
+    marks = {(maps.nearest(channel), channel.position): channel for channel in channels}
+    shown, across = chosen(maps.maps, [channel for channel, _ in marks]), len(maps.positions)
+
+    def paint(figure: Figure) -> None:
+        panels = figure.subplots(len(shown), across, squeeze=False)
+        for row, channel in zip(panels, shown, strict=True):
+            reach = float(np.abs(maps.maps[:, channel]).max()) or 1.0
+            for place, (axes, position) in enumerate(zip(row, maps.positions, strict=True)):
+                _board(axes, maps.maps[place, channel].reshape(SIZE, SIZE), position, reach)
+                mark = marks.get((channel, position.case.name))
+                for name in mark.high if mark else ():
+                    ring = Circle(_place(point(name)), 0.5, fill=False, edgecolor=_MARK, linewidth=1.3, zorder=5)
+                    axes.add_patch(ring)
+            row[0].set_ylabel(f"channel {channel}\n±{reach:.2g}")
+        for axes, position in zip(panels[0], maps.positions, strict=True):
+            colour = "Black" if position.case.position.mover == BLACK else "White"
+            axes.set_title(f"{printable(position.case.name, 40)}\n{colour} to play", fontsize=9)
+
+    title = (
+        "Channels just before pooling. Red: positive, blue: negative, each channel on its own scale; small cross: last "
+        "move. Green rings: where the published channel of that position is strongest, on our nearest channel"
+    )
+    size = (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown))
+    return Picture("channels", title, lambda: figure_bytes("channels", size, paint, dpi=130))
+
+
+def chosen(maps: np.ndarray, first: Sequence[int]) -> list[int]:
+    """The channels to draw, rising: those of `first`, then those that vary most over the boards. maps: (positions,
+    channels, 361)."""
+    busiest = np.argsort(-maps.std(-1).mean(0), kind="stable")
+    return sorted(list(dict.fromkeys([*first, *map(int, busiest)]))[:SHOWN])
+
+
+def _place(p: int) -> tuple[int, int]:
+    return p % SIZE, p // SIZE
+
+
+def _board(axes, values: np.ndarray, shown: PublishedPosition, reach: float) -> None:
+    """values: (19, 19), the top row of the board first."""
+    axes.imshow(values, cmap="RdBu_r", vmin=-reach, vmax=reach, zorder=1)
+    axes.hlines(range(SIZE), 0, SIZE - 1, color=_LINE, linewidth=0.35, zorder=2)
+    axes.vlines(range(SIZE), 0, SIZE - 1, color=_LINE, linewidth=0.35, zorder=2)
+    for p, colour in enumerate(Board(shown.case.position.stones).colours()):
+        if colour != EMPTY:
+            face = "#1a1a1a" if colour == BLACK else "white"
+            axes.add_patch(
+                Circle(_place(p), 0.36, facecolor=face, edgecolor="#1a1a1a", linewidth=0.5, zorder=3),
+            )
+    for last in shown.case.position.history[:1]:
+        axes.plot(*_place(last), marker="+", markersize=4, markeredgewidth=1.0, color="#E69F00", zorder=4)
+    axes.set(xlim=(-0.6, SIZE - 0.4), ylim=(SIZE - 0.4, -0.6), aspect="equal")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)

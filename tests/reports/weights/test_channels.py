@@ -7,8 +7,7 @@ import torch
 from ablations.published_inspection import PublishedChannel
 from gonn_core.evaluation.probes.suite import published
 from gonn_core.go.points import point
-from reports.book.channels import _chosen, published_channels
-from reports.weights.channels import _ask, likeness
+from reports.weights.channels import chosen, likeness, pooled_maps
 from tests.reports.made_studies import plan_study, registry
 
 KO = PublishedChannel(position="kothreatpolicy", channel=13, what="kos", high={"S4": 71.8, "R3": 50.3})
@@ -36,7 +35,7 @@ def test_likeness_is_in_standard_deviations_over_the_board(channel):
 
 
 def test_published_channels_lie_on_positions_of_the_probes():
-    channels = published_channels(registry())
+    channels = registry().published["gonn"].looks.channels
     names = {each.case.name for each in published()}
     assert len(channels) == 3 and all(channel.position in names for channel in channels)
     assert all(point(name) >= 0 for channel in channels for name in (*channel.high, *channel.low))
@@ -50,11 +49,11 @@ def test_what_is_looked_at_is_what_is_pooled(tmp_path):
     config = plan_study(tmp_path, "ko_plane").study.arms[0].config
     net = trial_net(config).eval()
     position = [each for each in published() if each.case.name == "kothreatpolicy"]
-    (maps,) = _ask(net, config, position)
+    (maps,) = pooled_maps(net, config, position)
     assert maps.shape == (4, 361)
     seen = []
     net.head.pooled.register_forward_hook(lambda module, inputs, output: seen.append(output))
-    _ask(net, config, position)
+    pooled_maps(net, config, position)
     with torch.no_grad():
         pooled = pool_board(torch.from_numpy(maps).reshape(1, -1, 19, 19), net.head.pooled.statistics)
         assert torch.allclose(pooled @ net.head.pooled.matrix.T, seen[0][:, :, 0, 0], atol=1e-6)
@@ -63,5 +62,5 @@ def test_what_is_looked_at_is_what_is_pooled(tmp_path):
 def test_drawn_are_the_nearest_channels_and_then_the_busiest():
     maps = np.zeros((3, 9, 361), np.float32)
     maps[:, :, 0] = np.arange(9)  # channel 8 varies most
-    assert _chosen(maps, [0, 2]) == [0, 2, 5, 6, 7, 8]
-    assert _chosen(maps[:, :4], [1]) == [0, 1, 2, 3]
+    assert chosen(maps, [0, 2]) == [0, 2, 5, 6, 7, 8]
+    assert chosen(maps[:, :4], [1]) == [0, 1, 2, 3]

@@ -1,18 +1,17 @@
-"""Looks at trained weights and their statistics: those of the weights, read again only when these change."""
+"""Slopes and kernels by layer against the weights, statistics of claims, and `gonn inspect` of a whole net."""
 
-import os
-from dataclasses import replace
+import csv
 
 import numpy as np
 import pytest
 
+from orchestration.cli import command as cli
 from reports.results.decisions import load_results
 from reports.results.nets import measured_nets
-from reports.weights import layers as net_weights
 from reports.weights import statistics as statistics_module
-from reports.weights.layers import weight_statistics
-from reports.weights.statistics import CENTER, last_snapshot, snapshot_weights, statistic, tap_rms
-from tests.reports.made_studies import plan_study, train
+from reports.weights.layers import kernels_of, slopes_of, tap_map
+from reports.weights.statistics import last_snapshot, snapshot_weights, statistic
+from tests.reports.made_studies import plan_study, registry, train
 
 
 @pytest.fixture(scope="module")
@@ -23,47 +22,46 @@ def nets(tmp_path_factory):
     return measured_nets([load_results(made.study, made.runs, made.study_folder)])
 
 
-def test_looks_at_weights_are_those_of_the_weights(nets):
-    net = next(each for each in nets if each.base)
-    (found,) = net_weights.net_weights([net])
-    weights = [snapshot_weights(last_snapshot(trial)) for trial in net.trials]
-    for layer in found.slope_layers:
-        assert np.array_equal(found.slopes(layer), np.stack([each[layer] for each in weights]))
-    assert found.kernels
-    for kernel in found.kernels:
-        assert found.tap_rms(kernel, "center") == np.mean([tap_rms(each[kernel], CENTER) for each in weights])
-        slow = [
-            [
-                np.mean([np.sqrt(np.mean(np.float64(each[kernel][:, :, row, column]) ** 2)) for each in weights])
-                for column in range(3)
-            ]
-            for row in range(3)
-        ]
-        assert found.tap_map(kernel) == pytest.approx(np.array(slow))
+def test_layers_are_in_order_and_maps_are_those_of_the_kernels(nets):
+    trial = next(net for net in nets if net.base).trials[0]
+    weights = snapshot_weights(last_snapshot(trial))
+    slopes, kernels = slopes_of(weights), kernels_of(weights)
+    blocks = [f"blocks.{block}.slopes{k}" for block in (1, 2) for k in (1, 2)]
+    assert list(slopes) == [*blocks, "trunk_end.slopes", "head.pooled.slopes"]
+    assert all(values.mean() == pytest.approx(-0.25) for values in slopes.values())  # as they were made
+    assert len(kernels) == 4
+    for layer, kernel in kernels.items():
+        slow = np.array([[np.sqrt(np.mean(weights[layer][:, :, row, k] ** 2)) for k in range(3)] for row in range(3)])
+        edges = (slow[0, 1] + slow[1, 0] + slow[1, 2] + slow[2, 1]) / 4
+        assert tap_map(kernel) == pytest.approx(slow / edges, rel=1e-5)
 
 
-def test_looks_are_read_again_only_when_the_snapshot_changes(nets, tmp_path, monkeypatch):
-    net = replace(nets[0], cache=tmp_path)
-    (first,) = net_weights.net_weights([net])
-    read = []
-    monkeypatch.setattr(net_weights, "weight_statistics", lambda weights: read.append(1) or weight_statistics(weights))
-    (again,) = net_weights.net_weights([net])
-    assert not read and all(np.array_equal(again.tap_map(kernel), first.tap_map(kernel)) for kernel in first.kernels)
-    assert all(
-        again.slopes(layer).dtype == np.float32 and np.array_equal(again.slopes(layer), first.slopes(layer))
-        for layer in first.slope_layers
-    )
-    os.utime(last_snapshot(net.trials[0]), ns=(1, 1))
-    net_weights.net_weights([net])
-    assert len(read) == 1
+def test_gonn_inspect_writes_the_net_and_all_that_is_published(nets, monkeypatch, capsys):
+    trial = next(net for net in nets if net.base).trials[0]
+    home = trial.folder.parent.parent
+    monkeypatch.setenv("GONN_HOME", str(home))
+    assert cli.run(["inspect", trial.id[:8]]) == 0
+    folder = home / "out" / f"net-{trial.id}"
+    assert capsys.readouterr().out == f"report: {folder / 'inspect.md'}\n"
+    names = ("slopes", "taps", "channels")
+    files = {f"{name}.{end}" for name in names for end in ("csv", "png", "svg")}
+    assert {path.name for path in folder.iterdir()} == files | {"inspect.md"}
+    shown = [row for name in names for row in csv.reader((folder / f"{name}.csv").open(encoding="utf-8"))]
+    looks = registry().published["gonn"].looks
+    said = [[each.layer, *(f"{tap:g}" for tap in (each.corners, each.edges, each.center))] for each in looks.taps]
+    said += [[each.layers, f"{each.mean[0]:g}"] for each in looks.slopes]
+    said += [[each.position, f"{each.channel}: {each.what}"] for each in looks.channels]
+    for texts in said:
+        assert any(all(any(text in cell for cell in row) for text in texts) for row in shown), texts
+    assert all(float(row[-1]) > 1.5 for row in shown if row[0] == "this net" and len(row) == 6)  # centre : edge
 
 
 def test_statistics_of_claims_are_kept_by_trial_and_name(nets, tmp_path, monkeypatch):
     trial = nets[0].trials[0]
-    wanted = statistic("kernel_rms_center", snapshot_weights(last_snapshot(trial)))
-    assert statistics_module.trained_statistic("kernel_rms_center", trial, tmp_path) == wanted
+    computed = statistic("kernel_rms_center", snapshot_weights(last_snapshot(trial)))
+    assert statistics_module.trained_statistic("kernel_rms_center", trial, tmp_path) == computed
     monkeypatch.setattr(statistics_module, "snapshot_weights", lambda path: pytest.fail("read again"))
-    assert statistics_module.trained_statistic("kernel_rms_center", trial, tmp_path) == wanted
+    assert statistics_module.trained_statistic("kernel_rms_center", trial, tmp_path) == computed
     monkeypatch.setattr(statistics_module, "snapshot_weights", lambda path: {})
     assert statistics_module.trained_statistic("prelu_slope_mean", trial, tmp_path) == {}
     assert statistics_module.trained_statistic("kernel_rms_center", nets[0].trials[1], tmp_path) == {}
