@@ -25,9 +25,9 @@ from reports.tables.verdicts import verdict_text
 from reports.worth.effects import WORTH, worth_values
 from reports.worth.worth import Worth
 
-_SCORES = ("arm", "seeds", "nats", "sd", "top1", "top4")
 _ARMS_NAMED = 4
 _COSTS = ("parameters", "flops", "speed")
+_SCORES = tuple(column.key for column in ARMS if column.key not in (*_COSTS, "samples"))
 _EFFECTS = ("card", "delta", "interval", "at_base", "verdict", "bound", "q", "parts", "runs", "own", *_COSTS)
 _DELTAS = {
     "nats": Column("nats", "Δ {split} nats", parts=("delta_{split}_nats", *interval95("nats"))),

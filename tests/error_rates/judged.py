@@ -7,7 +7,7 @@ import numpy as np
 from reports.stats.estimates import Effect
 from reports.stats.mixed import Design
 from reports.stats.model import Model
-from reports.stats.verdicts import SHOWN, Thresholds, judge_effect, with_q
+from reports.stats.verdicts import Thresholds, judge_effect, with_q
 from tests.error_rates.made import Runs
 
 THRESHOLDS = Thresholds()
@@ -37,7 +37,7 @@ def covered(effect: Effect, truth: float = 0.0) -> bool:
 
 
 def is_shown(effect: Effect) -> bool:
-    return judge_effect(effect, "lower", THRESHOLDS) in SHOWN
+    return judge_effect(effect, "lower", THRESHOLDS).is_shown
 
 
 def false_share(shown: Mapping[int, Effect], truths: Sequence[float] | np.ndarray) -> float:

@@ -24,24 +24,13 @@ def test_a_study_keeps_the_speeds_it_was_begun_with(tmp_path, monkeypatch):
     """Also when several commands begin it, and on a later day."""
     asked = []
 
-    def speeds_of(workspace, configs, device, say, any_day, compile):
-        asked.append((sorted(configs), device, any_day, compile))
+    def speeds_of(workspace, configs, device, say, compile):
+        asked.append((sorted(configs), device, compile))
         return {arm: {"samples_per_s": float(len(asked))} for arm in configs}
 
     monkeypatch.setattr(study_folder, "speeds_of", speeds_of)
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(lambda _: measure_speeds(Workspace(tmp_path), STUDY, "cpu", print), range(3)))
-    assert asked == [(["control", "with-prelu"], "cpu", False, "none")]
+    assert asked == [(["control", "with-prelu"], "cpu", "none")]
     assert found == [{"control": {"samples_per_s": 1.0}, "with-prelu": {"samples_per_s": 1.0}}] * 3
     assert read_json(tmp_path / "studies" / "study" / "speed.json") == found[0]
-
-
-def test_where_nothing_is_to_be_trained_speeds_of_another_day_will_do(tmp_path, monkeypatch):
-    days = []
-    monkeypatch.setattr(
-        study_folder,
-        "speeds_of",
-        lambda *arguments, any_day, compile: days.append(any_day) or {"control": {}, "with-prelu": {}},
-    )
-    measure_speeds(Workspace(tmp_path), STUDY, "cpu", print, to_train=False)
-    assert days == [True]
