@@ -114,7 +114,7 @@ def test_a_part_of_ray_is_killed_and_the_numbers_are_those_of_an_undisturbed_run
 
     outcomes = RayRunner().run(jobs, 1, on_event)
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
-    assert [message for _, message in reasons if message.startswith("Ray ended (")], reasons
+    assert all(message.startswith("Ray ended (") for _, message in reasons), reasons
     assert not [pid for pid in seen if Path(f"/proc/{pid}").exists()]
     assert not list(Path("/tmp").glob(f"{ray_runner.NAME}{os.getpid()}-*"))
     for job in whole:
