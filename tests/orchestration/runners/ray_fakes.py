@@ -5,8 +5,11 @@ import signal
 import time
 from pathlib import Path
 
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.run import run_trial
 from orchestration.runners.base import Outcome
 from orchestration.runners.ray_tune import Plan
+from tests.waiting import wait_until
 
 
 def serve(pipe, plan: Plan) -> None:
@@ -48,3 +51,24 @@ def _take_up_a_trial(pipe) -> None:
     if _ask(pipe, "next", "tune-0")[0] is not None:
         pipe.send(("begun", "tune-0"))
         pipe.send(("beat",))
+
+
+RUN_HELD = "tests.orchestration.runners.ray_fakes:run_held"
+
+
+def hold(job) -> Path:
+    """A file; while it exists, `run_held` waits after the first checkpoint."""
+    return Path(job.run.runs) / "hold"
+
+
+def run_held(job, on_progress) -> dict:
+    """The real trial, which waits as `hold` says."""
+    checkpoint = TrialDirectory(Path(job.run.runs) / job.id).checkpoint
+
+    def post(event):
+        answer = on_progress(event)
+        if event.kind == "point" and checkpoint.exists():
+            wait_until(lambda: not hold(job).exists())
+        return answer
+
+    return run_trial(job, post)

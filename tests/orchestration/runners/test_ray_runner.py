@@ -97,24 +97,30 @@ SAMPLES = 8000
 @pytest.mark.xdist_group("ray")
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes under /proc")
 @pytest.mark.parametrize("victim", ["raylet/raylet --raylet_socket", "gcs_server --", "ray::DashboardAgent"])
-def test_a_part_of_ray_is_killed_and_the_numbers_are_those_of_an_undisturbed_run(tmp_path, victim):
-    """The first trial of two is under way; without its raylet it may even end, but no other begins."""
+def test_a_part_of_ray_is_killed_and_the_numbers_are_those_of_an_undisturbed_run(tmp_path, monkeypatch, victim):
+    """The first of two trials waits after its first checkpoint until Ray was started again."""
+    monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 15.0)
     configs = [tiny_config(training__samples=SAMPLES, training__init_seed=seed) for seed in (1, 2)]
     whole = [tiny_job(tmp_path / "whole", config, progress_points=32) for config in configs]
     jobs = [tiny_job(tmp_path / "cut", config, progress_points=32, checkpoint_seconds=0.1) for config in configs]
+    (tmp_path / "cut").mkdir()
+    hold = ray_fakes.hold(jobs[0])
+    hold.touch()
     reasons, seen = [], set()
 
     def on_event(event):
         if event.kind == "retried":
             reasons.append((event.trial, event.message))
+            hold.unlink()
         if event.kind == "point" and not seen and TrialDirectory(tmp_path / "cut" / event.trial).checkpoint.exists():
             alive = ray_processes(os.getpid())
             seen.update(member.pid for member in alive)
             os.kill(next(member.pid for member in alive if victim in member.words), signal.SIGKILL)
 
-    outcomes = RayRunner().run(jobs, 1, on_event)
+    outcomes = RayRunner(function=ray_fakes.RUN_HELD).run(jobs, 1, on_event)
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
-    assert all(message.startswith("Ray ended (") for _, message in reasons), reasons
+    ((trial, message),) = reasons
+    assert trial == jobs[0].id and re.fullmatch(r"Ray ended \(.+\); it is started again", message)
     assert not [pid for pid in seen if Path(f"/proc/{pid}").exists()]
     assert not list(Path("/tmp").glob(f"{ray_runner.NAME}{os.getpid()}-*"))
     for job in whole:

@@ -75,7 +75,7 @@ def test_what_a_study_prints(home):
     said = err.splitlines()
     assert (
         said[0]
-        == "NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke SEEDS=1 DESIGN=add-one DEVICE=auto RUNNER=local"
+        == "NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke DESIGN=add-one SEEDS=1 DEVICE=auto RUNNER=local"
     )
     assert re.fullmatch(
         r"study parametric_relu-gonn-b5-smoke-starter-[0-9a-f]{6}: 2 trials, 0 of them done already; data starter",
