@@ -16,7 +16,7 @@ from pathlib import Path
 
 PLACES = (
     *("runs/*/result.json", "runs/*/config.json", "runs/*/metrics.jsonl", "runs/*/checkpoint.safetensors"),
-    *("runs/*/snapshots/*.safetensors", "runs/*/eval/*.json", "runs/*/eval/*.npz"),
+    *("runs/*/snapshots/*.safetensors", "runs/*/eval/*.json", "runs/*/eval/*.npz", "runs/*/eval/*.sums"),
     *("stores/*/*.npy", "stores/*/names.bin", "stores/*/manifest.json", "stores/index/*.json", "stores/views/*/*"),
     *("studies/*/*.json", "searches/*/*", "matches/*/*.json*", "speeds/*.json", "out/*/*", "out/.cache/**/*"),
 )

@@ -18,6 +18,7 @@ from scripts.browser import browser, photograph
 
 _SECONDS = 15.0
 """How long a page may take to draw itself."""
+_CLOSE_ASSISTANT = """document.querySelector('[data-component-id="mlflow.assistant.chat_panel.close"]')?.click()"""
 
 
 def take_pictures(folder: Path, study: str | None) -> None:
@@ -48,14 +49,16 @@ def take_pictures(folder: Path, study: str | None) -> None:
             with browser(1280, 800) as driver:
                 driver.get(url)
                 time.sleep(_SECONDS)
+                driver.execute_script(_CLOSE_ASSISTANT)
+                time.sleep(2)
                 photograph(driver, folder / name)
-            _shrink(folder / name)
+            shrink(folder / name)
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
 
 
-def _shrink(path: Path) -> None:
+def shrink(path: Path) -> None:
     """A picture of a page has few colours: keep as many as it needs to look the same."""
     with Image.open(path) as picture:
         few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)

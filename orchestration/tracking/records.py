@@ -14,6 +14,7 @@ from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
 from gonn_core.metrics import CHARTS, METRICS, OF_POSITIONS, SUMMARISED
 from gonn_core.trial.directory import TrialDirectory
+from reports.figures.style import COLOURS
 
 DETAILS = "other"
 """Prefix of the metrics without a chart of their own: MLflow makes a section of a prefix, and sorts sections by name;
@@ -54,6 +55,10 @@ class StudyInfo:
     """Trials that need not finish for the study to be finished."""
     arms: tuple[str, ...] = ()
     """Arms that have a run of their own, the parent of the runs of their trials."""
+
+    def colour(self, arm: str) -> str:
+        """That of an arm's curve: as in the figures of the study's report."""
+        return COLOURS[[*dict.fromkeys(trial.arm for trial in self.trials)].index(arm) % len(COLOURS)]
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@
 """
 
 import http.client
+import json
 import os
 import signal
 import socket
@@ -15,21 +16,39 @@ import time
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import quote
 
 from gonn_core.errors import SettingError, UserError
+from gonn_core.metrics import CHARTS
 from orchestration.tracking.client import ENVIRONMENT
+from orchestration.tracking.records import TEST, curve_name
 from orchestration.tracking.uri import page_of, redacted, tracking_uri
 
 HOST = "127.0.0.1"
 _START_SECONDS = 90
-CURVES = (
-    "workflowType=machine_learning&compareRunsMode=CHART&searchFilter="
-    + quote("tags.role = 'trial'")
-    + "&orderByAsc=true&orderByKey="
-    + quote("tags.`seed`")
-)
-"""End of the address of an experiment's page: charts of its trials, the first seed of each arm first."""
+_KEY = "gonn"
+_SECTION = {"uuid": "curves", "name": "Curves", "display": True, "isReordered": False, "isGenerated": True}
+_CHART = {"type": "LINE", "metricSectionId": "curves", "xAxisKey": "step", "lineSmoothness": 0, "isGenerated": True}
+VIEW = {
+    f"mlflow.sharedViewState.{_KEY}": json.dumps(
+        {
+            "searchFilter": "tags.role = 'trial'",
+            "orderByKey": "tags.`arm`",
+            "orderByAsc": True,
+            "runsHiddenMode": "SHOW_ALL",
+            "groupBy": {"aggregateFunction": "average", "groupByKeys": [{"mode": "tag", "groupByData": "arm"}]},
+            "useGroupedValuesInCharts": False,
+            "selectedColumns": ["tags.`arm`", "tags.`seed`", f"metrics.`{TEST['nats']}`", f"metrics.`{TEST['top1']}`"],
+            "compareRunCharts": [
+                {**_CHART, "uuid": name, "metricKey": name, "displayName": name} for name in map(curve_name, CHARTS)
+            ],
+            "compareRunSections": [_SECTION],
+            "isAccordionReordered": True,
+        }
+    )
+}
+"""Tag of an experiment: the page that `gonn ui` opens, with a curve for each trial, in the colour of its arm. MLflow
+keeps the view that a user shares in such a tag."""
+CHARTS_PAGE = f"workflowType=machine_learning&compareRunsMode=CHART&viewStateShareKey={_KEY}"
 
 
 def serve(root: Path, port: int, find: Callable[[], str | None], say: Callable[[str], None]) -> int:
@@ -81,7 +100,7 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 
 
 def _address(base: str, experiment: str | None) -> str:
-    return base if experiment is None else f"{base}/#/experiments/{experiment}/runs?{CURVES}"
+    return base if experiment is None else f"{base}/#/experiments/{experiment}/runs?{CHARTS_PAGE}"
 
 
 def _check_free(port: int) -> None:

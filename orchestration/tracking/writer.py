@@ -18,6 +18,7 @@ from orchestration.tracking.records import (
     TrialContent,
     trial_content,
 )
+from orchestration.tracking.ui import VIEW
 
 if TYPE_CHECKING:
     from orchestration.tracking.client import Run
@@ -27,6 +28,7 @@ _NOTE = "mlflow.note.content"
 _NOTE_CHARACTERS = 4900  # a tag of an experiment holds 5,000
 _CHECKPOINT = "checkpoint"
 """Tag of a trial's run: URI of its checkpoint. Of a control's runs in several studies one stores it."""
+_COLOUR = "mlflow.runColor"
 _KIND = {"mlflow.experimentKind": "custom_model_development"}
 
 
@@ -86,7 +88,7 @@ class Writer:
             experiment = None
         if experiment is not None:
             return experiment.experiment_id
-        tags = {**_KIND, _NOTE: study.title, "verdict": "none yet", **study.tags}
+        tags = {**_KIND, _NOTE: study.title, "verdict": "none yet", **study.tags, **VIEW}
         return ask(client.create_experiment, study.name, location, tags=tags)
 
     def write_study(self, study: StudyInfo, status: str) -> "Run":
@@ -121,7 +123,7 @@ class Writer:
         return self._client.ask(self._client.mlflow.create_run, experiment, started, tags, name)
 
     def _make_arm(self, study: StudyInfo, arm: str, parent: "Run") -> "Run":
-        tags = {"study": study.id, "role": "arm", "arm": arm}
+        tags = {"study": study.id, "role": "arm", "arm": arm, _COLOUR: study.colour(arm)}
         return self._make_run(parent.info.experiment_id, arm, tags, parent)
 
     def write_trials(
@@ -146,7 +148,7 @@ class Writer:
                 if trial.arm in study.arms:
                     key = "arm", trial.arm
                     above = runs[key] = runs.get(key) or self._make_arm(study, trial.arm, parent)
-                tags = {"study": study.id, "trial": trial.id, "role": "trial"}
+                tags = {"study": study.id, "trial": trial.id, "role": "trial", _COLOUR: study.colour(trial.arm)}
                 run = self._make_run(experiment, trial.name, tags, above, content.started)
                 self._client.write_dataset(run, study.settings.get("data", "games"), content.view)
             self._write_trial(run, trial, content, (metrics or {}).get(trial.id, {}))
@@ -190,7 +192,7 @@ class Writer:
         shown = {_NOTE: note, **({"verdict": report.verdict} if report.verdict else {})}
         self._client.write_values(run, {}, {**report.tags, **shown})
         experiment = self._client.ask(self._client.mlflow.get_experiment, run.info.experiment_id)
-        self._client.write_experiment(experiment, shown)
+        self._client.write_experiment(experiment, shown | VIEW)
         self._client.write_metrics(run, report.metrics)
         self._client.write_points(run, report.points)
         self._client.write_files(run, report.files)

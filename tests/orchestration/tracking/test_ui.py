@@ -18,7 +18,7 @@ from orchestration.search.folder import keep_search
 from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking.records import search_info
 from orchestration.tracking.tracker import Tracker
-from orchestration.tracking.ui import CURVES, serve
+from orchestration.tracking.ui import CHARTS_PAGE, serve
 from orchestration.tracking.uri import redacted
 from reports.workspace import Workspace
 from tests.orchestration.fakes import write_trial
@@ -52,7 +52,7 @@ def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_pa
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     said = []
     assert serve(tmp_path, 5000, lambda: None, said.append) == serve(tmp_path, 5000, lambda: "7", said.append) == 0
-    assert said == [shown, f"{shown}/#/experiments/7/runs?{CURVES}"]
+    assert said == [shown, f"{shown}/#/experiments/7/runs?{CHARTS_PAGE}"]
     assert "secret" not in redacted(uri) and redacted(uri).startswith(shown.split("/")[0])
 
 
@@ -84,7 +84,7 @@ with terminable():  # as in every command
     server = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         line = server.stdout.readline()
-        assert line == f"http://127.0.0.1:{port}/#/experiments/1/runs?{CURVES}  (Ctrl-C ends it)\n"
+        assert line == f"http://127.0.0.1:{port}/#/experiments/1/runs?{CHARTS_PAGE}  (Ctrl-C ends it)\n"
         with urllib.request.urlopen(
             f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get?experiment_id=1"
         ) as answer:
