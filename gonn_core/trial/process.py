@@ -33,7 +33,7 @@ def _machine() -> str:
     return "/".join(parts)
 
 
-def _started(pid: int) -> str | None:
+def started(pid: int) -> str | None:
     """When a process of this machine started, in no particular unit; None when it is dead or a zombie."""
     if Path("/proc/self/stat").exists():
         try:
@@ -55,11 +55,11 @@ def _started_by_ps(pid: int) -> str | None:
 
 def this_process() -> Process:
     """The calling process."""
-    return Process(os.getpid(), _started(os.getpid()) or "", _machine())
+    return Process(os.getpid(), started(os.getpid()) or "", _machine())
 
 
 def is_alive(process: Process) -> bool | None:
     """Whether `process` lives; None when it belongs to another machine, so that it cannot be known."""
     if process.machine != _machine():
         return None
-    return _started(process.pid) == process.started
+    return started(process.pid) == process.started

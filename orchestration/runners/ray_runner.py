@@ -20,6 +20,7 @@ from pathlib import Path
 
 from gonn_core.errors import InputError, UserError
 from gonn_core.trial.job import Job
+from gonn_core.trial.process import started
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, distinct, places
 from orchestration.runners.gpus import seeing
 from orchestration.runners.queue import GpuShare, JobQueue
@@ -208,15 +209,5 @@ def _remove_leftovers(runs: Path) -> None:
     """Remove the scratch folders of this machine's commands that were killed."""
     for folder in [*TMP.glob(f"{NAME}*"), *runs.glob(f".{NAME}*-{platform.node()}-*")]:
         pid = folder.name.lstrip(".").removeprefix(NAME).split("-")[0]
-        if pid.isdigit() and not _is_alive(int(pid)):
+        if pid.isdigit() and started(int(pid)) is None:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True

@@ -15,7 +15,7 @@ from gonn_core.errors import InputError
 from gonn_core.trial import lease as lease_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, live_holder
-from gonn_core.trial.process import Process, _started, _started_by_ps, is_alive, this_process
+from gonn_core.trial.process import Process, _started_by_ps, is_alive, started, this_process
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -39,8 +39,8 @@ def test_held_then_free(tmp_path):
 
 def test_a_dead_process_is_replaced_at_once(tmp_path):
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
-    started = this_process()._replace(pid=child.pid)
-    process = started._replace(started=_started(child.pid))
+    own = this_process()._replace(pid=child.pid)
+    process = own._replace(started=started(child.pid))
     plant(tmp_path, process)
     with pytest.raises(LeaseHeld):
         Lease.take(tmp_path)
