@@ -11,11 +11,12 @@ from reports.results.group import MAIN
 from reports.screen.tables import folded_tables, printed_tables
 from reports.study.extra_metrics import extra_tables
 from reports.study.report import Report
-from reports.study.tables import arms_table, deltas_table, effects_table, settings_table, trials_table
+from reports.study.tables import arms_table, deltas_table, effects_table, marks_table, settings_table, trials_table
 from reports.tables.cells import Table
 
 MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {
     "arms": lambda report: arms_table(report.results, MAIN),
+    "marks": lambda report: marks_table(report.results),
     "effects": lambda report: effects_table(report.results, report.analyses[MAIN, "nats"], MAIN, report.worths),
     "rates": lambda report: deltas_table(
         report.results,

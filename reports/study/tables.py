@@ -26,6 +26,8 @@ from reports.worth.effects import WORTH, worth_values
 from reports.worth.worth import Worth
 
 _ARMS_NAMED = 4
+_SEVERAL = ("leave-one-out", "cumulative", "factorial")
+"""Designs in which an arm may have several enhancements."""
 _COSTS = ("parameters", "flops", "speed")
 _SCORES = tuple(column.key for column in ARMS if column.key not in (*_COSTS, "samples"))
 _EFFECTS = ("card", "delta", "interval", "at_base", "verdict", "bound", "q", "parts", "runs", "own", *_COSTS)
@@ -57,6 +59,33 @@ def arms_table(results: StudyResults, evaluation: int, name: str = "arms") -> Ta
             values["samples"] = samples
         rows.append(make_row(columns, arm.id, values, tuple(trial.id for trial in trials.values()), evaluation))
     return Table(name, f"Arms: {describe(about)}", columns, tuple(rows))
+
+
+def marks_table(results: StudyResults) -> Table | None:
+    """Which enhancements each arm has, of a design in which arms have several; None for another design."""
+    study = results.study
+    if study.design not in _SEVERAL or len(study.contrasts) < 2:
+        return None
+    columns = [*pick(ARMS, "arm"), *(Column(contrast.card, contrast.card, "left") for contrast in study.contrasts)]
+    rows = []
+    for arm in study.arms:
+        marks = {contrast.card: _mark(study, contrast, arm.config) for contrast in study.contrasts}
+        rows.append(make_row(columns, arm.id, {"arm": arm.label, **marks}))
+    return Table("marks", "Enhancements of each arm", tuple(columns), tuple(rows))
+
+
+def _mark(study: Study, contrast: Contrast, config: TrialConfig) -> str | None:
+    """✓ for an arm with the enhancement, ✗ for one without; None where neither is so."""
+    states = []
+    for path in config_paths():
+        on, off = (
+            {str(get_path(study.arm(arm).config, path)) for arm in arms}
+            for arms in (contrast.with_it, contrast.without)
+        )
+        if len(on) == len(off) == 1 and on != off:
+            value = {str(get_path(config, path))}
+            states.append("✓" if value == on else "✗" if value == off else None)
+    return states[0] if len(set(states)) == 1 else None
 
 
 def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from reports.study.footnotes import warnings
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from reports.study.serial import manifest, report_tree
+from reports.study.tables import marks_table
 from reports.tables import formats
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
@@ -224,6 +225,21 @@ def test_factorial_effect_is_a_mean_over_the_other_enhancements(tmp_path):
         at_base.delta, at_base.interval95.low, at_base.interval95.high
     ]  # fmt: skip
     assert "mean effect over the other enhancements" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("design", "marks"),
+    [
+        ("leave-one-out", ["✓✓✓", "✗✓✓", "✓✗✓", "✓✓✗"]),
+        ("cumulative", ["✗✗✗", "✓✗✗", "✓✓✗", "✓✓✓"]),
+        ("factorial", ["✗✗✗", "✗✗✓", "✗✓✗", "✗✓✓", "✓✗✗", "✓✗✓", "✓✓✗", "✓✓✓"]),
+    ],
+)
+def test_marks_show_which_enhancements_an_arm_has(tmp_path, design, marks):
+    cards = "parametric_relu", "global_pooling_head", "stem_kernel_5x5"
+    made = plan_study(tmp_path, *cards, seeds=(1,), design=design)
+    table = marks_table(load_results(made.study, made.runs, made.study_folder))
+    assert ["".join(row.cells[card].text for card in cards) for row in table.rows] == marks
 
 
 def test_runs_of_other_studies_count_and_are_told_apart(tmp_path):
