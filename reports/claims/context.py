@@ -76,7 +76,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found of a claim, to be judged by `reports.claims.together`.
+    """What was found of a claim, to be judged by `reports.claims.findings`.
 
     effects: one, or one for each of the numbers that must bear it out together, with the claim on each; the other
     fields: as of `Measured`; note: added to the verdict's.

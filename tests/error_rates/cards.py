@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from reports.claims.context import Answer
-from reports.claims.together import judge_together
+from reports.claims.findings import judge_together
 from reports.claims.verdicts import ClaimedEffect, ClaimVerdict
 from tests.error_rates.claims import DECREASE, NO_CHANGE, VALUE_40
 from tests.error_rates.judged import THRESHOLDS, effects_of, model_of

@@ -11,9 +11,8 @@ from matplotlib.lines import Line2D
 
 from ablations.published_results import EloPoint
 from reports.book.cost import cost_picture, gains
-from reports.book.elo_picture import above, common_loss, elo_picture
+from reports.book.elo_picture import Word, above, common_loss, elo_picture, place_words
 from reports.figures.axes import cut_at_uniform
-from reports.figures.labels import Word, place_words
 from reports.figures.marks import MARKS, draw_effect, legend
 from reports.figures.reach import FAR, reach
 from reports.figures.study import draw
