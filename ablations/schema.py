@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from ablations.published_inspection import Text
 from gonn_core.config import Strict, TrialConfig
 from gonn_core.metrics import CLAIMED, METRICS
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from gonn_core.settings.training import Precision
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]

@@ -17,7 +17,7 @@ from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_valu
 from gonn_core.errors import Damaged, InputError, SettingError, printable, printable_tree
 from gonn_core.files.json_files import read_json
 from gonn_core.metrics import METRICS
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from gonn_core.settings.training import Precision
 
 FORMAT: Final = 1

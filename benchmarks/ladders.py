@@ -15,7 +15,7 @@ import numpy as np
 from sgfmill import sgf_grammar
 
 from gonn_core.go.jit import kernel
-from gonn_core.go.ladders import find_ladders
+from gonn_core.go.ladder_search import find_ladders
 from gonn_core.go.layout import KO
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, TO_PADDED, WHITE, WORDS
 from gonn_core.go.replay import make_workspace, replay_games

@@ -34,9 +34,7 @@ from ablations.request import Request
 from ablations.study import Study, read_study
 from gonn_core.config import canonical
 from gonn_core.errors import UserError
-from gonn_core.evaluation.identity import evaluation_id
-from gonn_core.evaluation.metrics import METRIC_SET, Scores
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id
 from gonn_core.evaluation.stored import FORMAT, pack_arrays
 from gonn_core.features.sets import plane_names
 from gonn_core.nets import build_net

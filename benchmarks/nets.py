@@ -17,7 +17,7 @@ import torch.nn.functional as F
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
 from gonn_core.nets import build_net
-from gonn_core.nets.parts import activations
+from gonn_core.nets.parts import norm
 
 PLANES = 26
 ACTIVATIONS = {"F.prelu": "prelu", "own PReLU": "prelu", "ReLU": "relu"}
@@ -35,12 +35,12 @@ class TorchPReLU:
 @contextmanager
 def activation_of(label: str):
     """While it lasts, nets with slopes use the implementation that `label` names."""
-    own = activations.PReLU
-    activations.PReLU = TorchPReLU if label == "F.prelu" else own
+    own = norm.PReLU
+    norm.PReLU = TorchPReLU if label == "F.prelu" else own
     try:
         yield
     finally:
-        activations.PReLU = own
+        norm.PReLU = own
 
 
 def step_of(label: str, precision: str, memory: str, options):

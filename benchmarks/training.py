@@ -27,7 +27,7 @@ from ablations.data.datasets import load_dataset, prepare
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import evaluate
-from gonn_core.nets.parts import activations
+from gonn_core.nets.parts import norm
 from gonn_core.records.sampler import Sampler
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.compiling import Compile, check_compile, describe_compiler
@@ -103,7 +103,7 @@ def step_rates(config: TrialConfig, variants: Sequence[Variant], rounds: int, se
 def _torchs_prelu(wanted: bool):
     """While this is entered, F.prelu takes the place of this project's own."""
     own = SimpleNamespace(apply=lambda x, slopes: torch.nn.functional.prelu(x, slopes.to(x.dtype)))
-    return mock.patch.object(activations, "PReLU", own if wanted else activations.PReLU)
+    return mock.patch.object(norm, "PReLU", own if wanted else norm.PReLU)
 
 
 def compile_seconds(config: TrialConfig, cache: str) -> float:

@@ -19,8 +19,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from gonn_core import numerics
 from gonn_core.errors import SettingError
-from gonn_core.settings.data import DataConfig
-from gonn_core.settings.evaluation import EvaluationConfig
+from gonn_core.settings.data import DataConfig, EvaluationConfig
 from gonn_core.settings.features import FeatureConfig
 from gonn_core.settings.gonn_net import HeadConfig, StemConfig, TrunkConfig
 from gonn_core.settings.net import NetConfig

@@ -14,9 +14,8 @@ from ablations.arms import resolve
 from ablations.registry import load_registry
 from ablations.study import read_study, study_id
 from gonn_core.config import canonical, parse_config, trial_id
-from gonn_core.evaluation.identity import evaluation_id
+from gonn_core.evaluation.metrics import Reading, evaluation_id
 from gonn_core.evaluation.probes.stored import answers_id
-from gonn_core.evaluation.reading import Reading
 from gonn_core.play.match.record import identity_digest
 from gonn_core.records import build
 from reports.tables.formats import about

@@ -3,13 +3,41 @@
 All others change weights or how many there are; another family's parts cannot be set.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
-from gonn_core.config import FeatureConfig, NetConfig, TrialConfig, TrunkConfig, get_path
-from gonn_core.effective.rule import Rule, default, unless
-from gonn_core.settings.widths import block_dilation, global_blocks, sub_width
+from gonn_core.config import FeatureConfig, NetConfig, TrainingConfig, TrialConfig, TrunkConfig, get_path
+from gonn_core.settings.gonn_net import block_dilation, global_blocks, sub_width
+
+
+@dataclass(frozen=True)
+class Rule:
+    """values: path -> the value that computes the same in this run, the default if that does; of `paths` alone."""
+
+    paths: tuple[str, ...]
+    idle: str
+    """When they make no difference, in words."""
+    values: Callable[[TrialConfig], Mapping[str, Any]]
+
+
+@cache
+def default(path: str) -> Any:
+    """The value of a setting that is not set."""
+    return get_path(TrialConfig(), path)
+
+
+def unless(path: str, idle: str, used: Callable[[TrialConfig], bool]) -> Rule:
+    """A rule that puts one setting to its default where it is not `used`."""
+    return Rule((path,), idle, lambda config: {} if used(config) else {path: default(path)})
+
+
+def steps_of(training: TrainingConfig) -> int:
+    """Steps of a run."""
+    return training.samples // training.batch_size
+
 
 _SHARES = {
     "net.trunk.dilated_share": lambda net: _deletes(net.trunk) or any(d > 1 for d in _dilations(net.trunk)),

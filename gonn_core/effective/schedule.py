@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gonn_core.config import ScheduleConfig, TrainingConfig, TrialConfig
-from gonn_core.effective.rule import Rule, default, steps_of
+from gonn_core.effective.nets import Rule, default, steps_of
 from gonn_core.training.schedule import FINAL_PERCENT, schedule_factor
 
 ENUMERATED = 64

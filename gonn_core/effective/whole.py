@@ -13,7 +13,7 @@ from typing import Any
 
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from gonn_core.effective import nets, schedule
-from gonn_core.effective.rule import Rule, default, steps_of, unless
+from gonn_core.effective.nets import Rule, default, steps_of, unless
 
 _BLIND_BEYOND = ("gonn", "encoder")
 """Families that look at nothing beyond the edge of the board."""

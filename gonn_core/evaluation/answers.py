@@ -12,9 +12,8 @@ import numpy as np
 import torch
 
 from gonn_core.evaluation.evaluate import Maker, evaluate, shown_in_full
-from gonn_core.evaluation.metrics import Scores
-from gonn_core.evaluation.reading import PLAIN, Reading
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.evaluation.metrics import PLAIN, Reading, Scores
+from gonn_core.settings.data import HistoryMode
 from gonn_core.settings.features import FeatureConfig
 
 

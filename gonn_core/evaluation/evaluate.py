@@ -11,15 +11,14 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 import torch
 
-from gonn_core.evaluation.metrics import Scores
-from gonn_core.evaluation.reading import PLAIN, Reading
+from gonn_core.evaluation.metrics import PLAIN, Reading, Scores
 from gonn_core.go.points import SYMMETRY
 from gonn_core.nets import PolicyNet
 from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from gonn_core.settings.features import FeatureConfig
 from gonn_core.training.batches import Batch, ahead
-from gonn_core.training.loss import NONE
+from gonn_core.training.objective import NONE
 
 Precision = Literal["fp32", "bf16"]
 """Of a pass of the net, as `training.precision` names it."""

@@ -4,11 +4,36 @@ Per position: nats = -log softmax(logits)[move], rank of the move played among t
 top-1 = share of positions with rank 0, top-4 = with rank below 4.
 """
 
-from typing import NamedTuple
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gonn_core.go.points import SYMMETRY
 from gonn_core.metrics import SUMMARISED
+
+
+class Reading(NamedTuple):
+    """symmetry_averaging: mean of the logits over the 8 symmetries of the position, turned back (spec: other systems
+    1.7).
+
+    legal_only: softmax and rank over empty points but the simple-ko point (spec: other systems 2.5, 2.7). Suicide stays
+    among them: neither document asks for more.
+    """
+
+    symmetry_averaging: bool = False
+    legal_only: bool = False
+
+    @property
+    def symmetries(self) -> range:
+        """Symmetries under which the net sees a position; 0 is the identity."""
+        return range(len(SYMMETRY) if self.symmetry_averaging else 1)
+
+
+PLAIN = Reading()
+"""One forward pass, softmax over all 361 points."""
+
 
 METRIC_SET = 1
 """Version of these metrics and of how they are computed; part of every evaluation's id. Raise it when one is added or
@@ -71,3 +96,29 @@ class GameIndex:
 def game_sums(games: np.ndarray, values: np.ndarray) -> GameSums:
     """Sums of `values` (N,) over the positions of each game; `games` (N,) holds each position's game id."""
     return GameIndex(games)(values)
+
+
+if TYPE_CHECKING:
+    import torch
+
+
+def weights_digest(state: Mapping[str, "torch.Tensor"]) -> str:
+    """16 hex digits over names, types, shapes and values of a net's parameters and buffers; memory format and device do
+    not matter."""
+    digest = hashlib.sha256()
+    for name in sorted(state):
+        tensor = state[name].detach().cpu().contiguous()
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def evaluation_id(
+    weights: str, subset: str, history: str, reading: Reading = PLAIN, metric_set: int = METRIC_SET
+) -> str:
+    """16 hex digits over all that decides an evaluation's numbers: digests of weights and subset, metric set, history
+    mode, reading."""
+    parts = [weights, subset, f"metrics {metric_set}", history, f"averaged {int(reading.symmetry_averaging)}"]
+    if reading.legal_only:  # not told otherwise: older identities stay
+        parts.append("legal only")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

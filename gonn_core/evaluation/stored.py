@@ -19,12 +19,10 @@ import numpy as np
 
 from gonn_core.errors import Damaged, InputError
 from gonn_core.evaluation.derived import VALUES, by_move_number
-from gonn_core.evaluation.metrics import GameIndex, GameSums, Scores
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import GameIndex, GameSums, Reading, Scores
 from gonn_core.evaluation.sums import RANKS, Sums, pack_sums, unpack_sums
 from gonn_core.files.json_files import read_record
-from gonn_core.files.seals import digest_of, sealed_json
-from gonn_core.files.verified import verify_once
+from gonn_core.files.seals import digest_of, sealed_json, verify_once
 from gonn_core.metrics import SUMMARISED
 
 FORMAT = 1
@@ -102,7 +100,7 @@ class Evaluation:
         )
 
     def checked(self) -> "Evaluation":
-        """Itself, its arrays compared with what the summary says of them as `files.verified` says. Raises Damaged, also
+        """Itself, its arrays compared with what the summary says of them as `files.seals` says. Raises Damaged, also
         for arrays that are missing."""
 
         def compare(name: str) -> None:

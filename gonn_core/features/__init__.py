@@ -1,15 +1,15 @@
 """Input planes: named plane sets, made from rows of the position store by kernels.
 
 sets.py                    names and order of the planes chosen; what stands beyond the edge
-source.py, positions.py    the arrays that planes are made from: a store's, or those of positions in no store
-planes.py                  make_planes, pack_planes: the one way in for all sets
-gonn.py, past_boards.py    GoNN's 26 planes; stones as they stood some moves ago
+source.py                  the arrays that planes are made from: a store's, or those of positions in no store
+planes.py                  make_planes, pack_planes: the one way in for all sets; earlier boards
+gonn.py                    GoNN's 26 planes
 marks.py                   the planes that go-NN, Clark & Storkey and Cazenave share
 cazenave_ladders.py        Cazenave's eight ladder planes, searched for
 ladder_reach.py            the moves that can change a ladder's answer
 stored_ladders.py          their marks of a whole store, beside its arrays
 normalisation.py           means of planes, shift and scale
-chains.py, cell_sets.py, liberties_after.py, wide_liberties.py    what the kernels are built of
+chains.py, cell_sets.py, liberties_after.py    what the kernels are built of
 
 What each set can be asked for is said in gonn_core/settings/features.py.
 """

@@ -11,8 +11,8 @@ import numpy as np
 
 from gonn_core.features.cell_sets import EAST, NORTH, SOUTH, WEST
 from gonn_core.features.chains import OPPONENT, OWN, find_chains, find_liberties, make_chains, unpack
+from gonn_core.features.liberties_after import MOST, wide_liberties_after
 from gonn_core.features.sets import LADDER_PLANES, SIDES
-from gonn_core.features.wide_liberties import MOST, wide_liberties_after
 from gonn_core.go.jit import kernel
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, SIZE, SYMMETRY, TO_PADDED, WORDS

@@ -24,11 +24,9 @@ from gonn_core.errors import Damaged, UserError
 from gonn_core.features.cazenave_ladders import PLANES, make_workspaces, mark_ladders
 from gonn_core.features.source import PlaneSource, plane_source
 from gonn_core.files.arrays import GrowingArray
-from gonn_core.files.locks import locked
-from gonn_core.files.seals import checked_json, sealed_json
-from gonn_core.files.verified import file_digest, verify_once
+from gonn_core.files.seals import checked_json, file_digest, sealed_json, verify_once
 from gonn_core.files.whole import write_whole
-from gonn_core.files.workshop import discard, finish, workshop
+from gonn_core.files.workshop import discard, finish, locked, workshop
 from gonn_core.go.jit import kernel
 from gonn_core.go.points import POINTS, SYMMETRY
 from gonn_core.settings.features import FeatureConfig

@@ -13,8 +13,23 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gonn_core.files.locks import locked
 from gonn_core.files.whole import disk_error, sync_folder
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on `path` (made when absent); waits for whoever holds it. Raises UserError."""
+    lock = FileLock(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except OSError as error:
+        raise disk_error(path.parent, error) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
 
 _PREFIX = ".building-"
 _LOCK = "builder.lock"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gonn_core.go.ladders import ladder_bits
+from gonn_core.go.ladder_search import ladder_bits
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PASS, POINTS, WHITE, WORDS
 from gonn_core.go.rules import (
     BOARD_LENGTH,

@@ -15,8 +15,7 @@ is neither taken from the cache nor kept.
 import numpy as np
 
 from gonn_core.go.jit import kernel, lowest_bit
-from gonn_core.go.ladder_search import mark, mark_chain
-from gonn_core.go.ladders import add_answer
+from gonn_core.go.ladder_search import add_answer, mark, mark_chain
 from gonn_core.go.points import BLACK, PADDED, STRIDE, WHITE, WORDS
 from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NEXT, NOWHERE, captured_head, chains_around, two_liberties
 from gonn_core.go.workspace import PADDED_WORDS, REUSED

@@ -10,7 +10,7 @@ import numpy as np
 
 from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_cache import find_ladders_cached, note_move, start_game
-from gonn_core.go.ladders import set_bit
+from gonn_core.go.ladder_search import set_bit
 from gonn_core.go.layout import (
     COMPLETE,
     FIRST,

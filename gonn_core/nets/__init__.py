@@ -8,12 +8,13 @@ follows from the configuration, the names of its planes and `init_seed` (numeric
 
 from gonn_core.nets.cost import (
     count_parameters,
+    decayed,
     flops_per_sample,
+    gradient_factors,
     multiply_adds,
     trainable_parameters,
     training_flops_per_sample,
 )
-from gonn_core.nets.factors import decayed, gradient_factors
 from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.nets.registry import build_net, trial_net
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from gonn_core.config import NetConfig, TrialConfig
 from gonn_core.features.sets import padding, plane_names
-from gonn_core.nets.auxiliary.attached import AuxiliaryHeads, wants_heads
+from gonn_core.nets.auxiliary.heads import AuxiliaryHeads, wants_heads
 from gonn_core.nets.conv.net import ConvNet
 from gonn_core.nets.encoder.net import EncoderNet
 from gonn_core.nets.gonn.net import GonnNet
 from gonn_core.nets.init import Draws
-from gonn_core.nets.parts.normalise import Normalise
-from gonn_core.nets.policy_net import PolicyNet
+from gonn_core.nets.policy_net import Normalise, PolicyNet
 from gonn_core.nets.residual.net import ResidualNet
 
 FAMILIES: dict[str, Callable[..., PolicyNet]] = {

@@ -8,7 +8,7 @@ here may call those of go/ and features/ and of this file, and none elsewhere ma
 import numpy as np
 
 from gonn_core.go.jit import kernel
-from gonn_core.go.ladders import find_ladders
+from gonn_core.go.ladder_search import find_ladders
 from gonn_core.go.layout import FIRST, FLAGS, KO, LAST, MOVE, NONE, PLY, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PADDED, PASS, POINTS, WALL, WHITE, WORDS
 from gonn_core.go.rules import (

@@ -14,18 +14,16 @@ import numpy as np
 
 from gonn_core import numerics
 from gonn_core.errors import Damaged, InputError, UserError
-from gonn_core.files.locks import locked
 from gonn_core.files.seals import checked_json, sealed_json
 from gonn_core.files.whole import write_whole
-from gonn_core.files.workshop import discard, finish, workshop
+from gonn_core.files.workshop import discard, finish, locked, workshop
 from gonn_core.go import layout
 from gonn_core.records.archives.members import read_members
 from gonn_core.records.archives.reading import ArchiveReading, NamedCount
 from gonn_core.records.batches import StoreWriter, compile_kernels, numbered_name
-from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import BadGame, read_games
 from gonn_core.records.sources import GameSource, checked_sources, stamp, unread
-from gonn_core.records.store import MANIFEST, Origin, Store, open_store, store_digest
+from gonn_core.records.store import MANIFEST, BuildReport, Origin, Store, open_store, store_digest
 
 _LOG = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ def _marks(store: Store, games: list[int]) -> np.ndarray:
 def _found(store: Store) -> np.ndarray:
     # With sgfmill behind them, which a machine that only trains lacks.
     from gonn_core.records.batches import numbered_name, stored_name
-    from gonn_core.records.sgf.texts import game_texts, without_utf16
+    from gonn_core.records.sgf.properties import game_texts, without_utf16
 
     assert store.made_from is not None, "corrupt_games has looked"
     corrupt = store.games["flags"] & layout.GAME_CORRUPT_COMMENT != 0

@@ -17,8 +17,7 @@ import numpy as np
 
 from gonn_core.errors import Damaged, UserError
 from gonn_core.files.arrays import GrowingArray
-from gonn_core.files.seals import checked_json, sealed_json
-from gonn_core.files.verified import verify_once
+from gonn_core.files.seals import checked_json, sealed_json, verify_once
 from gonn_core.files.whole import write_whole
 from gonn_core.files.workshop import discard, finish, workshop
 from gonn_core.go import layout
@@ -160,7 +159,7 @@ def read_digests(folder: Path) -> dict[str, str]:
 
 
 def open_view(store: Store, folder: Path, split: str, digest: str) -> View:
-    """A view in a folder, compared with its digest as `files.verified` says. Raises Damaged."""
+    """A view in a folder, compared with its digest as `files.seals` says. Raises Damaged."""
     path = folder / f"{split}.npy"
     try:
         view = View(store, split, np.load(path, mmap_mode="r"), digest)

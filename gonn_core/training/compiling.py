@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
-from gonn_core.files.locks import locked
+from gonn_core.files.workshop import locked
 
 Compile = Literal["none", "body", "graphs"]
 """none: nothing is compiled. body: the net's body. graphs: its kernels are also recorded as CUDA graphs, so that a step

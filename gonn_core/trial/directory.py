@@ -158,7 +158,7 @@ that exchange a part for one with as many parameters 1.4e-3 at least."""
 
 
 class TrainedNet(Strict):
-    """`net` in config.json: the sources of nets (`net_code`), and what they made (`gonn_core.nets.fingerprint`)."""
+    """`net` in config.json: the sources of nets (`net_code`), and what they made (`gonn_core.nets.cost`)."""
 
     code: str
     parameters: int
@@ -174,7 +174,7 @@ def net_code() -> str:
 
 def net_now(config: TrialConfig) -> TrainedNet:
     """What this code makes of a configuration."""
-    from gonn_core.nets.fingerprint import fingerprint  # with torch
+    from gonn_core.nets.cost import fingerprint  # with torch
 
     parameters, numbers = fingerprint(config.net, config.features, config.training.auxiliary)
     return TrainedNet.model_validate({"code": net_code(), "parameters": parameters, "numbers": numbers})

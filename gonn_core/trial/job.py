@@ -12,7 +12,7 @@ from pydantic import Field
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, trial_id
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from gonn_core.training.compiling import Compile
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]

@@ -11,17 +11,77 @@ the file system, by which it was written too, where that has one of its own.
 import fcntl
 import json
 import os
+import platform
+import subprocess
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from gonn_core.errors import InputError, UserError
 from gonn_core.files.whole import write_whole
-from gonn_core.trial.process import Process, is_alive, this_process
+
+
+class Process(NamedTuple):
+    """A process, told from a later one with the same pid by its start time. `machine` differs between hosts, boots and
+    pid namespaces."""
+
+    pid: int
+    started: str
+    machine: str
+
+    @property
+    def host(self) -> str:
+        """The machine's name, for people."""
+        return self.machine.split("/")[0]
+
+
+@cache
+def _machine() -> str:
+    parts = [platform.node()]
+    try:
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    except OSError:  # no Linux: the start time alone tells boots apart
+        pass
+    return "/".join(parts)
+
+
+def started(pid: int) -> str | None:
+    """When a process of this machine started, in no particular unit; None when it is dead or a zombie."""
+    if Path("/proc/self/stat").exists():
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        return None if fields[0] in "ZX" else fields[19]
+    return _started_by_ps(pid)
+
+
+def _started_by_ps(pid: int) -> str | None:
+    # ps writes a date: in the language and time zone of whoever asks, unless told otherwise.
+    plain = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
+    text = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, env=plain
+    ).stdout.strip()
+    return None if not text or text[0] == "Z" else " ".join(text.split()[1:])
+
+
+def this_process() -> Process:
+    """The calling process."""
+    return Process(os.getpid(), started(os.getpid()) or "", _machine())
+
+
+def is_alive(process: Process) -> bool | None:
+    """Whether `process` lives; None when it belongs to another machine, so that it cannot be known."""
+    if process.machine != _machine():
+        return None
+    return started(process.pid) == process.started
+
 
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
@@ -99,7 +159,7 @@ def _file_system_now(folder: Path) -> float:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Not `files.locks.locked`: a trial's directory that was removed must stay so, where filelock makes it again, and
+    """Not `files.workshop.locked`: a removed trial directory must stay removed, where filelock makes it again, and
     whoever waits here gets the lock at once, where filelock asks every so often."""
     with open(folder / "lease.lock", "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

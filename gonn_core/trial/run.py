@@ -18,9 +18,8 @@ from gonn_core.trial.events import Finished, Mended, OnProgress, PauseAsked, Wai
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, Watch
 from gonn_core.trial.memory import OutOfMemory, shortage
-from gonn_core.trial.mending import put_aside, whole_result
+from gonn_core.trial.mending import put_aside, take_over, whole_result
 from gonn_core.trial.session import Session
-from gonn_core.trial.twins import take_over
 
 POLL_SECONDS = 0.5
 T = TypeVar("T")

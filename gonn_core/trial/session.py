@@ -14,8 +14,7 @@ from gonn_core.config import canonical, numerics_of
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import watched_means
 from gonn_core.evaluation.evaluate import KeptPlanes, evaluate
-from gonn_core.evaluation.identity import weights_digest
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import Reading, weights_digest
 from gonn_core.features.source import plane_source
 from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters

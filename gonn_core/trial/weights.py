@@ -14,7 +14,7 @@ import torch
 
 from gonn_core.config import TrialConfig, canonical, parse_config, trial_id
 from gonn_core.errors import InputError, SettingError
-from gonn_core.evaluation.identity import weights_digest
+from gonn_core.evaluation.metrics import weights_digest
 from gonn_core.files.whole import write_whole
 from gonn_core.nets import PolicyNet, trial_net
 from gonn_core.trial.checkpoint import unpack

@@ -5,7 +5,7 @@ from typing import get_args
 
 import click
 
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from orchestration.cli.options import (
     name_argument,
     rerun_options,

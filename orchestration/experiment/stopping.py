@@ -24,8 +24,7 @@ from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.files.whole import disk_error
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
-from gonn_core.trial.lease import STALE_SECONDS, Lease, live_holder
-from gonn_core.trial.process import Process, is_alive
+from gonn_core.trial.lease import STALE_SECONDS, Lease, Process, is_alive, live_holder
 from orchestration.console import output
 from orchestration.runners.base import JobSource, OnEvent, Outcome, Runner
 from reports.workspace import Workspace

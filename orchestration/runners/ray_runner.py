@@ -20,7 +20,7 @@ from pathlib import Path
 
 from gonn_core.errors import InputError, UserError
 from gonn_core.trial.job import Job
-from gonn_core.trial.process import started
+from gonn_core.trial.lease import started
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, distinct, places
 from orchestration.runners.gpus import seeing
 from orchestration.runners.queue import GpuShare, JobQueue

@@ -14,7 +14,7 @@ def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: C
     import torch
 
     from gonn_core.go.jit import is_compiled
-    from gonn_core.nets.parts import bf16_kernels, fused
+    from gonn_core.nets.parts import fused
     from gonn_core.records.sampler import Sampler
     from gonn_core.training.batches import PlaneMaker, extras_of
 
@@ -24,7 +24,7 @@ def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: C
     inputs = dict.fromkeys((config.features, extras_of(config)) for config in configs)
     makers = [PlaneMaker(view.store, features, kind, torch.channels_last, extras) for features, extras in inputs]
     bf16 = kind.type == "cpu" and any(config.training.precision == "bf16" for config in configs)
-    if not all(maker.is_compiled for maker in makers) or (bf16 and not is_compiled(bf16_kernels.normalise)):
+    if not all(maker.is_compiled for maker in makers) or (bf16 and not is_compiled(fused.normalise)):
         say("compiling the kernels of planes and nets, once …")
     with moving("kernels"):
         for maker in makers:

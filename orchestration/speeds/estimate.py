@@ -11,7 +11,7 @@ from ablations.noise import noise_of
 from ablations.study import Study, TrialRef
 from gonn_core.config import TrialConfig
 from gonn_core.evaluation.evaluate import shown_in_full
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from gonn_core.settings.features import FeatureConfig
 from gonn_core.trial.job import RunSettings
 from orchestration.runners.base import places

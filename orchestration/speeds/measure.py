@@ -31,8 +31,8 @@ from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
 from gonn_core.errors import Damaged, InputError
 from gonn_core.files.json_files import read_record, write_json
-from gonn_core.files.locks import locked
 from gonn_core.files.told import tell
+from gonn_core.files.workshop import locked
 from gonn_core.training.compiling import Compile
 from orchestration.progress import Bar, display
 from orchestration.runners.gpus import device_title

@@ -13,7 +13,7 @@ from gonn_core.errors import UserError
 from gonn_core.files.json_files import read_mapping
 from gonn_core.trial.events import Event, Failed, Finished, Paused
 from gonn_core.trial.job import Job
-from gonn_core.trial.twins import plainest_first
+from gonn_core.trial.mending import plainest_first
 from orchestration.experiment.pipeline import is_complete
 from orchestration.study.folder import state_of
 from reports.results.decisions import is_sequential, load_results, trials_due

@@ -20,7 +20,7 @@ from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError, UserError
 from gonn_core.metrics import METRICS
 from gonn_core.records.views import View, subset
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.console import notes
 from orchestration.data.prepare import prepare_shown

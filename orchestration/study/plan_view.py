@@ -119,7 +119,7 @@ def _trials(study: Study, workspace: Workspace) -> Table:
 
 
 def _facts(plan: Plan, known: KnownNoise | None, workspace: Workspace):
-    from gonn_core.nets.pairs import equal_start_share
+    from gonn_core.nets.cost import equal_start_share
 
     study = plan.study
     training = study.arms[0].config.training

@@ -19,7 +19,7 @@ from orchestration.study.folder import all_studies
 from reports.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gonn_core.trial.probe_answers import ProbeJob
+    from gonn_core.trial.evaluations import ProbeJob
 
 
 def probe(
@@ -34,7 +34,7 @@ def probe(
 ) -> int:
     """Probe a trial, or all finished trials of a study; ladders are cut from the validation and test games of a data
     set. 1 when some could not be probed."""
-    from gonn_core.trial.probe_answers import RUN_PROBES
+    from gonn_core.trial.evaluations import RUN_PROBES
 
     workspace = Workspace.here()
     study, trial = _find(workspace, target)
@@ -78,7 +78,7 @@ def _finished(workspace: Workspace, study: Study) -> list[str]:
 def _job(workspace: Workspace, trial: str, suite: Suite) -> "ProbeJob":
     """A trial of the workspace as a job that puts the suite to its net, on the CPU. Raises UserError for a trial of
     other numerics."""
-    from gonn_core.trial.probe_answers import ProbeJob
+    from gonn_core.trial.evaluations import ProbeJob
 
     job = read_job(workspace.runs / trial / "config.json")
     settings = job.run.model_copy(update={"runs": str(workspace.runs), "device": "cpu"})

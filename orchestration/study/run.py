@@ -9,7 +9,7 @@ from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
-from gonn_core.trial.twins import plainest_first
+from gonn_core.trial.mending import plainest_first
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Execution, Result, Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import StudyDisplay, show

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ablations.study import Study
 from gonn_core.files.json_files import read_mapping
-from gonn_core.files.verified import file_digest
+from gonn_core.files.seals import file_digest
 from reports import cache
 from reports.results.speed_and_looks import LOOKS_FILE
 from reports.workspace import Workspace

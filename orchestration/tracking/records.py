@@ -9,7 +9,7 @@ from pathlib import Path
 from ablations.search import Search, Tried
 from ablations.study import Study, TrialRef
 from gonn_core.config import TrialConfig
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import Reading
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
 from gonn_core.metrics import CHARTS, METRICS, OF_POSITIONS, SUMMARISED

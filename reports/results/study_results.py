@@ -15,8 +15,7 @@ import numpy as np
 from ablations.study import EvaluationRef, Study, TrialRef
 from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged, InputError, printable_tree
-from gonn_core.evaluation.metrics import METRIC_SET
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import METRIC_SET, Reading
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
 from gonn_core.play.match.record import Match

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.data import HistoryMode
 from reports.stats.estimates import Interval
 
 HISTORY: Mapping[HistoryMode, str] = {

@@ -86,7 +86,7 @@ def channel_maps(trial: str, net, config: TrialConfig, channels: Sequence[Publis
 def pooled_maps(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np.ndarray:
     """(positions, channels, 361) float32."""
     from gonn_core.evaluation.probes.measure import on_positions
-    from gonn_core.nets.fingerprint import one_thread
+    from gonn_core.nets.cost import one_thread
 
     maps = []
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged, InputError
-from gonn_core.files.seals import check_tensors
+from gonn_core.files.seals import check_tensors, verify_once
 from gonn_core.files.told import tell
-from gonn_core.files.verified import verify_once
 from reports.cache import cached, code, digest, file_stamp
 from reports.results.study_results import TrialResult
 
@@ -115,7 +114,7 @@ def last_snapshot(trial: TrialResult) -> Path:
 
 def has_weights(trial: TrialResult) -> bool:
     """Whether the final weights of a finished trial are there, and what was written; what is damaged is told. Read as
-    `files.verified` says."""
+    `files.seals` says."""
     path = last_snapshot(trial)
     try:
         verify_once(path.parent, {path.name: "seal"}, lambda name: _check(path))

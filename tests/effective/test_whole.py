@@ -6,7 +6,7 @@ import pytest
 from ablations.registry import load_registry
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from gonn_core.effective.whole import RULES, effective, idle_differences
-from gonn_core.evaluation.identity import weights_digest
+from gonn_core.evaluation.metrics import weights_digest
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer

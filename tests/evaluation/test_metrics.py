@@ -7,9 +7,7 @@ import pytest
 import torch
 
 from gonn_core.evaluation.evaluate import score
-from gonn_core.evaluation.identity import evaluation_id, weights_digest
-from gonn_core.evaluation.metrics import METRIC_SET, Scores, game_sums
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id, game_sums, weights_digest
 
 
 def test_known_logits():

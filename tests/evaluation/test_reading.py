@@ -8,7 +8,7 @@ import torch
 
 from gonn_core.config import FeatureConfig, TrialConfig, with_values
 from gonn_core.evaluation.evaluate import evaluate, score, turned_back
-from gonn_core.evaluation.reading import PLAIN, Reading
+from gonn_core.evaluation.metrics import PLAIN, Reading
 from gonn_core.go.layout import KO, MOVE, PLY
 from gonn_core.go.points import POINTS, SYMMETRY
 from gonn_core.nets import trial_net

@@ -6,7 +6,7 @@ name.
 
 import numpy as np
 
-from gonn_core.go.ladders import ladder_bits
+from gonn_core.go.ladder_search import ladder_bits
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
 from gonn_core.go.workspace import make_workspace

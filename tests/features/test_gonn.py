@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gonn_core import numerics
 from gonn_core.features.gonn import PACKED_BYTES, PLANE_NAMES, PLANES, gonn_planes, packed_planes
-from gonn_core.features.positions import Position, position_rows
+from gonn_core.features.source import Position, position_rows
 from gonn_core.go.layout import FLAGS, HANDICAP_MOVE, MOVE
 from gonn_core.go.points import BLACK, POINTS, SYMMETRY, WHITE
 from tests.boards import bitboard, bitboards, marked_points, parse_board

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import plane_names
-from gonn_core.features.source import plane_source
+from gonn_core.features.source import Position, plane_source, position_rows
 from gonn_core.go.points import BLACK, WHITE
 from tests.boards import bitboards, marked_points, parse_board
 from tests.features.configs import CAZENAVE

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 
 from gonn_core import numerics
 from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
-from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import LADDER_PLANES, plane_names
-from gonn_core.features.source import PlaneSource, plane_source
+from gonn_core.features.source import PlaneSource, Position, plane_source, position_rows
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE
 from gonn_core.go.points import BLACK, SYMMETRY
 from tests.features.configs import CAZENAVE, CLARK, GO_NN, GONN

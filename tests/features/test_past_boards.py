@@ -5,9 +5,8 @@ import pytest
 
 from gonn_core.config import FeatureConfig
 from gonn_core.features.planes import packed_bytes
-from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import plane_names
-from gonn_core.features.source import plane_source
+from gonn_core.features.source import Position, plane_source, position_rows
 from gonn_core.go.layout import FIRST, FLAGS, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from gonn_core.nets import build_net

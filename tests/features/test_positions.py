@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from gonn_core.features.positions import Position, position_rows
+from gonn_core.features.source import Position, position_rows
 from gonn_core.go.layout import NONE
 from gonn_core.go.points import BLACK, PASS, WHITE, point
 from tests.boards import bitboard, bitboards, parse_board

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonn_core.go.ladders import ladder_bits
+from gonn_core.go.ladder_search import ladder_bits
 from gonn_core.go.layout import KO
 from gonn_core.go.points import BLACK, PASS, WHITE
 from gonn_core.go.replay import make_workspace, replay_game

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gonn_core.go.board import Board
-from gonn_core.go.ladders import find_ladders, ladder_bits
+from gonn_core.go.ladder_search import find_ladders, ladder_bits
 from gonn_core.go.layout import FLAGS, KO, LAST
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SYMMETRY, WHITE, point
 from gonn_core.go.rules import NOWHERE, PADDED_POINT

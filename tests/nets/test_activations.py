@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gonn_core.nets.parts.activations import activate
+from gonn_core.nets.parts.norm import activate
 
 FORMATS = [torch.contiguous_format, torch.channels_last]
 

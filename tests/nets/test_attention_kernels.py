@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gonn_core.nets.encoder.attention_kernels import attend
+from gonn_core.nets.encoder.attention import attend
 
 SHAPE = (3, 2, 19, 4)
 """Positions, heads, points, head size: the kernel takes any number of points."""

@@ -11,8 +11,8 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError
 from gonn_core.features.targets.make import SCORE_CLASSES
 from gonn_core.nets import decayed, gradient_factors, trial_net
-from gonn_core.nets.auxiliary.attached import HEADS
-from gonn_core.nets.factors import LADDERS_FACTOR
+from gonn_core.nets.auxiliary.heads import HEADS
+from gonn_core.nets.cost import LADDERS_FACTOR
 from gonn_core.settings.training import AuxiliaryConfig
 
 WIDTH = 8

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from gonn_core.config import NetConfig, TrunkConfig
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, WHITE
-from gonn_core.nets.gonn.chain_pooling import ChainPooling, chain_max
+from gonn_core.nets.gonn.inserted import ChainPooling, chain_max
 from gonn_core.nets.init import Draws
 from gonn_core.nets.parts.board import BoardReader
 from tests.boards import bitboard, parse_board

@@ -12,7 +12,7 @@ from gonn_core.features.sets import padding, plane_names
 from gonn_core.go.points import BLACK, SYMMETRY, WHITE
 from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds, trial_net
 from gonn_core.nets.conv.layers import PUBLISHED_PLANES
-from gonn_core.nets.pairs import equal_start_share
+from gonn_core.nets.cost import equal_start_share
 from tests.boards import parse_board
 from tests.nets.examples import random_colours
 

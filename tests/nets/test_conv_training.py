@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gonn_core.config import TrialConfig, parse_config
-from gonn_core.nets.parts.dropout import Dropout
+from gonn_core.nets.conv.net import Dropout
 from gonn_core.training.batches import Batch
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import Trainer

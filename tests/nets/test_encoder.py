@@ -9,11 +9,10 @@ from gonn_core.config import FeatureConfig, NetConfig, TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.points import BLACK, EMPTY, SIZE, WHITE
-from gonn_core.nets.cost import multiply_adds, trainable_parameters
-from gonn_core.nets.encoder.attention_tables import offsets_at_pairs
-from gonn_core.nets.encoder.embedding import arc_codes
+from gonn_core.nets.cost import equal_start_share, multiply_adds, trainable_parameters
+from gonn_core.nets.encoder.attention import offsets_at_pairs
+from gonn_core.nets.encoder.net import arc_codes
 from gonn_core.nets.init import ShapesOnly
-from gonn_core.nets.pairs import equal_start_share
 from gonn_core.nets.registry import make_net
 from gonn_core.settings.net import EncoderConfig
 from tests.boards import parse_board

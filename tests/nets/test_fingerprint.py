@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gonn_core.config import FeatureConfig, TrialConfig
-from gonn_core.nets.cost import trainable_parameters
-from gonn_core.nets.fingerprint import fingerprint
+from gonn_core.nets.cost import fingerprint, trainable_parameters
 from gonn_core.nets.registry import trial_net
 from gonn_core.settings.training import AuxiliaryConfig
 from tests.nets.examples import SPECIAL, TINY, changed

@@ -13,8 +13,7 @@ from gonn_core import numerics
 from gonn_core.config import NetConfig
 from gonn_core.go.jit import kernel
 from gonn_core.nets.parts import norm as norms
-from gonn_core.nets.parts.bf16_kernels import moments, rounded, widened
-from gonn_core.nets.parts.fused import can_fuse
+from gonn_core.nets.parts.fused import can_fuse, moments, rounded, widened
 from gonn_core.nets.parts.norm import EPSILON, MOMENTUM, BatchNorm, make_norm, normed_activation
 
 CHANNELS = 5

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gonn_core.config import TrunkConfig
 from gonn_core.nets.gonn.inserted import insertions
-from gonn_core.settings.widths import block_at
+from gonn_core.settings.gonn_net import block_at
 from tests.nets.examples import B5, SPECIAL, TINY, built, changed, random_planes, weights
 
 

@@ -8,7 +8,7 @@ from gonn_core.config import TrialConfig, parse_config
 from gonn_core.features.normalisation import SAMPLE, measured, per_plane, plane_means
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
-from gonn_core.nets.parts.normalise import Normalise
+from gonn_core.nets.policy_net import Normalise
 from gonn_core.nets.registry import FAMILIES, trial_net
 from tests.features.configs import GO_NN
 from tests.features.stores import open_games, sample_rows

@@ -5,7 +5,7 @@ import torch
 
 from gonn_core.config import FeatureConfig, TrainingConfig, TrialConfig
 from gonn_core.features.gonn import PLANE_NAMES
-from gonn_core.nets.pairs import equal_start_share
+from gonn_core.nets.cost import equal_start_share
 from tests.nets.examples import SPECIAL, TINY, changed, weights
 
 GLOBAL = changed(TINY, trunk={"global_pooling": True})

@@ -5,12 +5,10 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
-from gonn_core.nets.gonn.blocks import GlobalBlock, PreactivationBlock
-from gonn_core.nets.gonn.head import GonnPolicyHead
-from gonn_core.nets.gonn.stem import GonnStem
+from gonn_core.nets.gonn.blocks import GlobalBlock, GonnStem, PreactivationBlock
+from gonn_core.nets.gonn.net import GonnPolicyHead
 from gonn_core.nets.init import Draws
-from gonn_core.nets.parts.norm import BatchNorm, make_norm
-from gonn_core.nets.parts.pooling import PooledBias, pool_board
+from gonn_core.nets.parts.norm import BatchNorm, PooledBias, make_norm, pool_board
 from tests.nets.examples import random_planes
 
 WIDTH = 12

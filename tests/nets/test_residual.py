@@ -12,7 +12,7 @@ from gonn_core.errors import SettingError
 from gonn_core.features.sets import plane_names
 from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds
 from gonn_core.nets.parts.norm import EPSILON
-from gonn_core.nets.residual.blocks import BLOCKS
+from gonn_core.nets.residual.net import BLOCKS
 from gonn_core.settings.net import ResidualConfig
 from gonn_core.settings.training import OptimiserConfig
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.go.points import SYMMETRY
-from gonn_core.nets.conv.tied import Orbits, pair_symmetries, symmetries
+from gonn_core.nets.conv.layers import Orbits, pair_symmetries, symmetries
 
 
 def averaged(values: torch.Tensor, images: np.ndarray) -> torch.Tensor:

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, TrunkConfig
-from gonn_core.nets.gonn.wide import WideBlock
+from gonn_core.nets.gonn.inserted import WideBlock
 from gonn_core.nets.init import Draws
 
 NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=12))

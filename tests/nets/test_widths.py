@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gonn_core.config import HeadConfig, TrunkConfig
 from gonn_core.errors import SettingError
-from gonn_core.settings.widths import (
+from gonn_core.settings.gonn_net import (
     block_dilation,
     dilated_width,
     global_blocks,

@@ -15,8 +15,8 @@ from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import Job, RunSettings
+from gonn_core.trial.lease import this_process
 from gonn_core.trial.memory import OutOfMemory
-from gonn_core.trial.process import this_process
 from tests.trial.events import event
 from tests.waiting import wait_until
 
@@ -185,7 +185,7 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
 
 def meet(job, on_progress) -> dict:
     """Waits until another process is at this too, then does what the job is for: a trial, or probes."""
-    from gonn_core.trial.probe_answers import ProbeJob, run_probes
+    from gonn_core.trial.evaluations import ProbeJob, run_probes
     from gonn_core.trial.run import run_trial
 
     folder = Path(job.run.runs).parent / "met"

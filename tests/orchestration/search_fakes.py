@@ -9,8 +9,7 @@ import numpy as np
 
 from ablations.search import PRUNING, Search, search_id
 from gonn_core.config import TrialConfig, with_values
-from gonn_core.evaluation.metrics import METRIC_SET
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import METRIC_SET, Reading
 from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.runners.base import Outcome, ended

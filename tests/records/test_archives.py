@@ -14,8 +14,8 @@ import zipfile
 import pytest
 
 from gonn_core.errors import InputError, SettingError
+from gonn_core.records.archives import members as zip_archives
 from gonn_core.records.archives import tar as tar_archives
-from gonn_core.records.archives import zip as zip_archives
 from gonn_core.records.archives.members import find_sources, list_archives, read_members
 from gonn_core.records.archives.reading import ArchiveReading
 from tests.records.sgf_tools import numbered_game, refuse, tar_bytes, zip_bytes

@@ -13,8 +13,15 @@ from gonn_core.records.archives import tar as tar_archives
 from gonn_core.records.archives.members import read_members
 from gonn_core.records.archives.reading import ArchiveReading
 from gonn_core.records.sgf.games import MAX_NODES, read_games
-from gonn_core.records.sgf.properties import parse_komi, parse_rank, parse_result, parse_year
-from gonn_core.records.sgf.texts import game_texts, has_too_many_nodes, without_utf16
+from gonn_core.records.sgf.properties import (
+    game_texts,
+    has_too_many_nodes,
+    parse_komi,
+    parse_rank,
+    parse_result,
+    parse_year,
+    without_utf16,
+)
 from tests.records.sgf_tools import numbered_game, tar_bytes
 
 NODES = b"(;" + b";" * (MAX_NODES + 1)

@@ -19,14 +19,13 @@ import pytest
 from gonn_core.errors import Damaged, InputError, UserError
 from gonn_core.files import arrays as array_files
 from gonn_core.files.json_files import read_json
-from gonn_core.files.verified import NOTE, file_digest
+from gonn_core.files.seals import NOTE, file_digest
 from gonn_core.go import layout
 from gonn_core.go.points import BLACK, WHITE
 from gonn_core.records import build
 from gonn_core.records.build import GameSource, prepare_store
-from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import read_game
-from gonn_core.records.store import ARRAYS, MANIFEST, open_store, store_digest
+from gonn_core.records.store import ARRAYS, MANIFEST, BuildReport, open_store, store_digest
 from tests.files.damages import damaged, flipped
 from tests.paths import ROOT as ROOT_OF_PROJECT
 from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, refuse, sgf, tar_bytes
@@ -474,7 +473,7 @@ def test_a_store_is_read_whole_once_and_for_all_processes(tmp_path, monkeypatch)
     os.utime(folder / "moves.npy", (0, 0))
     open_store(folder)
     assert len(reads) == len(ARRAYS) + 1
-    monkeypatch.setattr("gonn_core.files.verified._boot", lambda: "another machine, or this one after a restart")
+    monkeypatch.setattr("gonn_core.files.seals._boot", lambda: "another machine, or this one after a restart")
     open_store(folder)
     assert len(reads) == 2 * len(ARRAYS) + 1
     monkeypatch.undo()
@@ -487,7 +486,7 @@ def test_a_bit_that_flips_is_found_where_size_and_time_are_kept(tmp_path, monkey
     """At once where a program flipped it, for it cannot set back the time of the inode; the next day where the disk
     did (here: a clock a day ahead, and no time of the inode)."""
     if rotten:
-        monkeypatch.setattr("gonn_core.files.verified._stamp", lambda path: [path.stat().st_size])
+        monkeypatch.setattr("gonn_core.files.seals._stamp", lambda path: [path.stat().st_size])
     games = {"a.sgf": sgf("B aa W bb", ROOT + "AB[dd][pp]"), "b.sgf": sgf("B cc")}
     folder = make(tmp_path, games).folder
     about = (folder / name).stat()
@@ -496,7 +495,7 @@ def test_a_bit_that_flips_is_found_where_size_and_time_are_kept(tmp_path, monkey
     if rotten:
         open_store(folder)
         day_later = time.time() + 86400
-        monkeypatch.setattr("gonn_core.files.verified.time", SimpleNamespace(time=lambda: day_later))
+        monkeypatch.setattr("gonn_core.files.seals.time", SimpleNamespace(time=lambda: day_later))
     with pytest.raises(Damaged, match=name):
         open_store(folder)
     prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")

@@ -15,9 +15,7 @@ from ablations.screens.arms import screen_arms
 from ablations.screens.flips import Flips
 from ablations.study import EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import canonical, parse_model, trial_id, with_values
-from gonn_core.evaluation.identity import evaluation_id
-from gonn_core.evaluation.metrics import METRIC_SET, Scores
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id
 from gonn_core.evaluation.stored import FORMAT, pack_arrays
 from gonn_core.trial import checkpoint
 from gonn_core.trial.directory import TrialDirectory

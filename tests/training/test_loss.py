@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from gonn_core.training.loss import (
+from gonn_core.training.objective import (
     NONE,
     cross_entropy,
     future_counts,

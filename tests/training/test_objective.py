@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from gonn_core.errors import SettingError
-from gonn_core.training.loss import cross_entropy, squared_error
-from gonn_core.training.objective import loss_kind, split
+from gonn_core.training.objective import cross_entropy, loss_kind, split, squared_error
 from tests.training.options import CONV, ENCODER, RESIDUAL, THREE_PLANES, new_trainer, option_config, real_batches
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gonn_core.errors import InputError
 from gonn_core.files.seals import sealed_json
-from gonn_core.nets.fingerprint import fingerprint
+from gonn_core.nets.cost import fingerprint
 from gonn_core.nets.gonn import ladder_block
 from gonn_core.nets.init import parameter
 from gonn_core.trial import directory as directories

@@ -11,8 +11,8 @@ from gonn_core.evaluation.probes.stored import CaseAnswers
 from gonn_core.evaluation.probes.suite import PUBLISHED, drawn_suite, published
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.evaluations import answer_probes, stored_answers
 from gonn_core.trial.lease import Lease
-from gonn_core.trial.probe_answers import answer_probes, stored_answers
 from gonn_core.trial.run import run_trial
 from reports.probes.boards import draw_policy
 from reports.probes.effects import group_effects, probability_effect, study_effects
@@ -38,7 +38,7 @@ def test_a_suite_is_put_once_and_read_back(tmp_path, monkeypatch):
     assert not (answers.policy("lastmove") == answers.policy("nolastmove")).all(), (
         "history is shown in one of the two only"
     )
-    monkeypatch.setattr("gonn_core.trial.probe_answers.load_net", None)
+    monkeypatch.setattr("gonn_core.trial.evaluations.load_net", None)
     assert answer_probes(directory, drawn_suite()).summary == answers.summary
     shown = groups_table(answers, "Probes")
     assert [row.cells["cases"].text for row in shown.rows if row.key.endswith(("eyes", "races"))] == ["256", "192"]

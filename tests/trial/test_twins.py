@@ -6,13 +6,13 @@ import threading
 import pytest
 
 from gonn_core.config import with_values
-from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.metrics import Reading
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.trial import run as run_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
+from gonn_core.trial.mending import plainest_first, twins
 from gonn_core.trial.run import run_trial
-from gonn_core.trial.twins import plainest_first, twins
 from gonn_core.trial.weights import load_net
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 from tests.waiting import wait_until

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gonn_core.features.positions import Position
+from gonn_core.features.source import Position
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, SIZE, SYMMETRY, WHITE, WORDS
 

@@ -13,7 +13,7 @@ move.
 import numpy as np
 
 from gonn_core.evaluation.probes.cases import Case
-from gonn_core.features.positions import Position
+from gonn_core.features.source import Position
 from gonn_core.go.board import Board
 from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_search import is_captured, working_moves

@@ -17,9 +17,8 @@ from gonn_core.evaluation.probes.ladders import CAPTURE, RUN
 from gonn_core.evaluation.probes.stored import CaseAnswers, LadderHead
 from gonn_core.features.gonn import HISTORY
 from gonn_core.features.planes import make_planes
-from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import computed_planes, plane_indices
-from gonn_core.features.source import plane_source
+from gonn_core.features.source import Position, plane_source, position_rows
 from gonn_core.go.board import Board
 from gonn_core.go.points import EMPTY, POINTS, SIZE
 from gonn_core.nets.policy_net import PolicyNet

@@ -31,7 +31,7 @@ import numpy as np
 
 from gonn_core.evaluation.probes.cases import Case, Suite, stones_of
 from gonn_core.evaluation.probes.ladders import cut_ladders
-from gonn_core.features.positions import Position
+from gonn_core.features.source import Position
 from gonn_core.go.points import BLACK, EMPTY, SIZE, WHITE, point
 
 PUBLISHED = "published"

@@ -7,14 +7,22 @@ stands here: a dense map at each point, or of the mean over the board.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from gonn_core.config import TrialConfig
 from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.parts.norm import BatchNorm
+
+
+def wants_heads(config: TrialConfig) -> bool:
+    """Whether any auxiliary loss has a weight."""
+    return any(config.training.auxiliary.model_dump().values())
+
 
 OUT_SCALE = 0.5
 """Last maps start at half of a He draw (spec: GoNN 3.3; for the others ours)."""
@@ -258,3 +266,44 @@ class Score(AnsweringHead):
 
     def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
         return self.pooled(body), batch.extras["score"]
+
+
+HEADS: dict[str, Callable[..., AuxiliaryHead]] = {
+    "ladders": Ladders,
+    "next_occupant": NextOccupant,
+    "removal_time": RemovalTime,
+    "opponent_reply": OpponentReply,
+    "joint_reply": JointReply,
+    "ownership": Ownership,
+    "value": Value,
+    "moves_left": MovesLeft,
+    "moves_left_class": MovesLeftClass,
+    "score": Score,
+}
+"""Field of `training.auxiliary` -> class of the head, made from (draws, name, body width, gamma in its norm)."""
+
+
+class AuxiliaryHeads(nn.ModuleDict):
+    """Heads by name, parameters `auxiliary.<name>.…`. Off means absent: no weights that decay, nothing in the
+    checkpoint."""
+
+    def __init__(self, config: TrialConfig, body_width: int, draws: Draws):
+        weights = config.training.auxiliary.model_dump()
+        gamma = config.net.norm_gamma
+        super().__init__(
+            {name: make(draws, f"auxiliary.{name}", body_width, gamma) for name, make in HEADS.items() if weights[name]}
+        )
+
+    def losses(self, body: torch.Tensor, policies: torch.Tensor, batch) -> dict[str, HeadLoss]:
+        """Name -> loss, float32 and not weighted, of each head on a batch: body (N, W, 19, 19), with `targets` and
+        `extras`.
+
+        policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one
+        expected.
+        """
+        return {name: cast(AuxiliaryHead, head).judged(body, batch) for name, head in self.items()}
+
+    @property
+    def answering(self) -> tuple[str, ...]:
+        """Names of the heads that have an accuracy."""
+        return tuple(name for name, head in self.items() if cast(AuxiliaryHead, head).answers)

@@ -13,14 +13,159 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.errors import SettingError
-from gonn_core.go.points import SIZE
-from gonn_core.nets.encoder.embedding import Embedding, EncoderStem
-from gonn_core.nets.encoder.layer import EncoderLayer
-from gonn_core.nets.encoder.parts import Dense
-from gonn_core.nets.encoder.smolgen import MAPS
-from gonn_core.nets.init import Draws
+from gonn_core.go.points import POINTS, SIZE
+from gonn_core.nets.encoder.attention import Attention
+from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, factor_not_negative, fan_average, square_relu
+from gonn_core.nets.encoder.smolgen import EPSILON as KERAS_EPSILON
+from gonn_core.nets.encoder.smolgen import MAPS, SmolgenCode, ToLogits
+from gonn_core.nets.gonn.blocks import PUBLISHED_PLANES
+from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.settings.net import EncoderConfig
+
+EPSILON = 1e-6
+
+
+class EncoderLayer(nn.Module):
+    """Tokens (N, 361, width) -> the same shape: h = norm(alpha x + attention(x)); norm(alpha h + feed-forward(h)).
+
+    alpha = (2 layers)^(1/4). Values, output and feed-forward kernels start with a variance of beta = (8 layers)^(-1/4)
+    times Glorot's: as the fork's code has it; DeepNorm's paper would scale their size by beta, the variance by its
+    square.
+    """
+
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
+        super().__init__()
+        width, beta = encoder.width, (8 * encoder.layers) ** -0.25
+        self.alpha = (2 * encoder.layers) ** 0.25
+        self.process = DepthwiseProcess(draws, f"{name}.process", encoder) if encoder.depthwise else None
+        self.smolgen = SmolgenCode(draws, f"{name}.smolgen", encoder) if encoder.smolgen != "none" else None
+        own_maps = self.smolgen is not None and not encoder.smolgen_shared
+        self.maps = MAPS[encoder.smolgen](draws, f"{name}.maps", encoder) if own_maps else None
+        self.attention = Attention(draws, f"{name}.attention", encoder, beta)
+        self.norm1 = LayerNorm(width, EPSILON)
+        self.expand = Dense(draws, f"{name}.expand", in_features=width, out_features=encoder.ffn, scale=beta)
+        self.activation = ACTIVATIONS[encoder.ffn_activation]
+        self.contract = Dense(draws, f"{name}.contract", in_features=encoder.ffn, out_features=width, scale=beta)
+        self.norm2 = LayerNorm(width, EPSILON)
+
+    def forward(self, x: torch.Tensor, to_logits: ToLogits | None) -> torch.Tensor:
+        """to_logits: of smolgen's shared part for this batch, None without smolgen and where it is not shared."""
+        processed = x if self.process is None else self.process(x)
+        bias = None
+        if self.maps is not None:
+            to_logits = self.maps.to_logits()
+        if self.smolgen is not None and to_logits is not None:
+            bias = to_logits(self.smolgen(processed))
+        x = self.norm1(self.alpha * x + self.attention(processed, bias))
+        return self.norm2(self.alpha * x + self.contract(self.activation(self.expand(x))))
+
+
+class DepthwiseProcess(nn.Module):
+    """Dense map, square ReLU, norm, and a depthwise convolution that starts as the identity; (N, 361, width) -> the
+    same shape."""
+
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
+        super().__init__()
+        width, side = encoder.width, encoder.depthwise
+        self.dense = Dense(draws, f"{name}.dense", in_features=width, out_features=width)
+        self.norm = LayerNorm(width, KERAS_EPSILON)
+        kernel = torch.zeros(width, 1, side, side)
+        kernel[:, :, side // 2, side // 2] = 1
+        self.kernel = nn.Parameter(kernel)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.norm(square_relu(self.dense(x)))
+        board = y.mT.unflatten(2, (SIZE, SIZE))
+        return F.conv2d(board, self.kernel, padding=self.kernel.shape[-1] // 2, groups=len(self.kernel)).flatten(2).mT
+
+    def multiply_adds(self) -> int:
+        return self.dense.multiply_adds() + POINTS * self.kernel.numel()
+
+
+NEIGHBOURHOOD = ((0, 1), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3))
+"""Rows and columns, up to sign and order, from a point to what it can make shape with: adjacent, diagonal, one- and
+two-space jump, knight's and large knight's move."""
+
+
+def arc_codes() -> torch.Tensor:
+    """(361, 361) float32: row p is the code of point p, -1 at p itself, 1 at each point of its neighbourhood, 0
+    elsewhere."""
+    row, column = np.divmod(np.arange(POINTS), SIZE)
+    rows, columns = (abs(axis[:, None] - axis) for axis in (row, column))
+    near, far = np.minimum(rows, columns), np.maximum(rows, columns)
+    codes = sum(((near == a) & (far == b)).astype(np.float32) for a, b in NEIGHBOURHOOD)
+    return torch.from_numpy(codes - np.eye(POINTS, dtype=np.float32))
+
+
+class EncoderStem(nn.Module):
+    """Planes (N, C, 19, 19) -> (N, 361, width), weights drawn per plane by its name."""
+
+    def __init__(self, draws: Draws, name: str, width: int, plane_names: tuple[str, ...]):
+        super().__init__()
+        # fans count the published planes, whatever planes there are: dropping one leaves the others' weights as they
+        # are
+        columns = [
+            fan_average(draws, f"{name}.kernel", (width,), PUBLISHED_PLANES + width, part=plane)
+            for plane in plane_names
+        ]
+        self.kernel = parameter(np.stack(columns, 1))
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return F.linear(planes.flatten(2).mT, self.kernel)
+
+    def multiply_adds(self) -> int:
+        return POINTS * self.kernel.numel()
+
+
+class ArcCode(nn.Module):
+    """What the stem's dense map makes of the points' codes: (361, width), the same for every position, so made once a
+    batch."""
+
+    codes: torch.Tensor
+
+    def __init__(self, draws: Draws, name: str, width: int):
+        super().__init__()
+        self.register_buffer("codes", arc_codes(), persistent=False)
+        self.kernel = parameter(
+            fan_average(draws, f"{name}.kernel", (width, POINTS), PUBLISHED_PLANES + POINTS + width)
+        )
+
+    def forward(self) -> torch.Tensor:
+        return F.linear(self.codes, self.kernel)
+
+    def multiply_adds(self) -> int:
+        return 0
+
+
+class PointGate(nn.Module):
+    """gamma x + beta, both (361, width): beta, the learned position, starts at 0; gamma, if there is one, at 1 and is
+    never negative."""
+
+    def __init__(self, width: int, multiplied: bool):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(POINTS, width)) if multiplied else None
+        self.beta = nn.Parameter(torch.zeros(POINTS, width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x if self.gamma is None else x * factor_not_negative(self, self.gamma)) + self.beta
+
+    def multiply_adds(self) -> int:
+        return 0  # per element: no matrix
+
+
+class Embedding(nn.Module):
+    """What the stem makes of the planes (N, 361, width) -> tokens, the same shape: gate(relu(x + arc code + bias))."""
+
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
+        super().__init__()
+        self.bias = constant(encoder.width, 0.0)
+        self.arc_code = ArcCode(draws, f"{name}.arc_code", encoder.width) if encoder.arc_code else None
+        self.gate = PointGate(encoder.width, encoder.input_gate)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        added = self.bias if self.arc_code is None else self.bias + self.arc_code()
+        return self.gate(F.relu(x + added))
 
 
 class EncoderNet(PolicyNet):

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.go.points import POINTS, SIZE
-from gonn_core.nets.encoder.attention_tables import OFFSETS, offsets_at_pairs
+from gonn_core.nets.encoder.attention import OFFSETS, offsets_at_pairs
 from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, fan_average
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.settings.net import EncoderConfig

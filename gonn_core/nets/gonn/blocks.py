@@ -3,20 +3,67 @@
 All hold their first convolution as one kernel (W, W, 3, 3): a dilated block gives its last output channels a dilation,
 a global block pools its last output channels. So whichever kind block 7 is, its first kernel has the same name, shape
 and initial values. A block with its last channels deleted keeps what is left of both kernels as it was.
+
+Trunks whose norm and activation follow each convolution: residual blocks of mid December 2017, and the plain
+convolutions before them (model code of these dates).
+
+Norm and activation follow the stem (`StemEnd`) instead of the last block. Kernels, norms and slopes have the names of
+the pre-activation blocks, so that a net of either order starts from the same numbers.
 """
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gonn_core.config import NetConfig
-from gonn_core.nets.init import Draws, block_kernel
-from gonn_core.nets.parts.activations import make_slopes
-from gonn_core.nets.parts.norm import make_norm, normed_activation
-from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
-from gonn_core.settings.widths import block_dilation, deleted_width, dilated_width, global_blocks, pooled_width
+from gonn_core.config import NetConfig, StemConfig
+from gonn_core.nets.init import Draws, block_kernel, parameter
+from gonn_core.nets.parts.norm import STATISTICS, PooledBias, activate, make_norm, make_slopes, normed_activation
+from gonn_core.settings.gonn_net import (
+    block_dilation,
+    deleted_width,
+    dilated_width,
+    global_blocks,
+    pooled_width,
+    stem_width,
+)
+
+PUBLISHED_PLANES = 26
+"""Planes that a `paired` fan-in counts, whatever the number of planes present: otherwise dropping a plane would rescale
+the others' weights, and two arms would no longer start equal. At the published set this is the published
+initialisation."""
+
+CENTER_SCALE = 0.3
+"""The centre kernel starts at 0.3 of a 1x1 He draw (spec: GoNN 2.6)."""
+
+
+class GonnStem(nn.Module):
+    """Planes (N, C, 19, 19) -> trunk (N, width, 19, 19), weights drawn per plane by its name.
+
+    With `center_kernel` a 1x1 kernel is added to the centre tap. Written as a sum of kernels it costs one convolution;
+    it is a parameter of its own because the centre then takes two gradients and moves twice as fast.
+    """
+
+    def __init__(self, draws: Draws, name: str, stem: StemConfig, width: int, plane_names: tuple[str, ...]):
+        super().__init__()
+        self.padding = stem.kernel // 2
+        planes = PUBLISHED_PLANES if stem.fan_in == "paired" else len(plane_names)
+        shape, fan_in = (width, stem.kernel, stem.kernel), planes * stem.kernel**2
+        self.kernel = parameter(
+            np.stack([draws.he(f"{name}.kernel", shape, fan_in, plane) for plane in plane_names], 1)
+        )
+        self.center = None
+        if stem.center_kernel:
+            columns = [CENTER_SCALE * draws.he(f"{name}.center", (width,), planes, plane) for plane in plane_names]
+            self.center = parameter(np.stack(columns, 1)[:, :, None, None])
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        kernel: torch.Tensor = self.kernel
+        if self.center is not None:
+            kernel = kernel + F.pad(self.center, (self.padding,) * 4)
+        return F.conv2d(planes, kernel, padding=self.padding)
 
 
 class PreactivationBlock(nn.Module):
@@ -106,3 +153,59 @@ def make_block(draws: Draws, name: str, net: NetConfig, block: int) -> nn.Module
     if dilation == 1:
         return PreactivationBlock(draws, name, net)
     return PreactivationBlock(draws, name, net, dilated_width(net.trunk), dilation)
+
+
+class StemEnd(nn.Module):
+    """Norm and activation after the stem."""
+
+    def __init__(self, net: NetConfig):
+        super().__init__()
+        self.norm = make_norm(net, stem_width(net.stem, net.trunk))
+        self.slopes = make_slopes(net, stem_width(net.stem, net.trunk))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return normed_activation(self.norm, x, self.slopes)
+
+
+class PostactivationBlock(nn.Module):
+    """act(x + norm2(conv2(act(norm1(conv1(x)))))), both 3x3; channels of conv1 dilated or deleted as in the
+    pre-activation block."""
+
+    def __init__(self, draws: Draws, name: str, net: NetConfig, block: int):
+        super().__init__()
+        trunk = net.trunk
+        width, center, dilation = trunk.width, trunk.center_init, block_dilation(trunk, block)
+        middle = width - deleted_width(trunk) if trunk.deleted_channels and block > 1 else width
+        dilated = dilated_width(trunk) if dilation > 1 else 0
+        parts = ((middle - dilated, 1), (dilated, dilation))
+        self.parts = tuple((channels, d) for channels, d in parts if channels)
+        self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=middle, center_init=center)
+        self.norm1 = make_norm(net, middle)
+        self.slopes1 = make_slopes(net, middle)
+        self.conv2 = second_kernel(draws, f"{name}.conv2", net, middle)
+        self.norm2 = make_norm(net, width)
+        self.slopes2 = make_slopes(net, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = normed_activation(self.norm1, convolve_in_parts(x, self.conv1, self.parts), self.slopes1)
+        return activate(x + self.norm2(F.conv2d(y, self.conv2, padding=1)), self.slopes2)
+
+
+class PlainBlock(nn.Module):
+    """act(norm1(conv1(x))), 3x3; the first one may read another width."""
+
+    def __init__(self, draws: Draws, name: str, net: NetConfig, block: int):
+        super().__init__()
+        width = net.trunk.width
+        self.conv1 = block_kernel(
+            draws,
+            f"{name}.conv1",
+            in_channels=stem_width(net.stem, net.trunk) if block == 1 else width,
+            out_channels=width,
+            center_init=net.trunk.center_init,
+        )
+        self.norm1 = make_norm(net, width)
+        self.slopes1 = make_slopes(net, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return normed_activation(self.norm1, F.conv2d(x, self.conv1, padding=1), self.slopes1)

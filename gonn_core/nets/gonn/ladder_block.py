@@ -9,10 +9,9 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, parameter
-from gonn_core.nets.parts.activations import make_slopes
 from gonn_core.nets.parts.board import Boards
-from gonn_core.nets.parts.norm import make_norm, normed_activation
-from gonn_core.settings.widths import sub_width
+from gonn_core.nets.parts.norm import make_norm, make_slopes, normed_activation
+from gonn_core.settings.gonn_net import sub_width
 
 EMPTY_BIAS = 2.0
 """Taken from what becomes the exponent of an empty point, where `ladder_weights` is `biased`."""

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
-from gonn_core.evaluation.identity import weights_digest
+from gonn_core.evaluation.metrics import weights_digest
 from gonn_core.play.choice import Choice
 from gonn_core.play.engines.commands import TERRITORY, Engine, parse_engine
 from gonn_core.play.engines.player import EnginePlayer

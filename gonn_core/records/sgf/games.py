@@ -16,8 +16,16 @@ from sgfmill import sgf_grammar
 
 from gonn_core.go import layout
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, SYMMETRY, WHITE
-from gonn_core.records.sgf.properties import parse_komi, parse_rank, parse_result, parse_year
-from gonn_core.records.sgf.texts import MAX_NODES, game_texts, has_too_many_nodes, without_utf16
+from gonn_core.records.sgf.properties import (
+    MAX_NODES,
+    game_texts,
+    has_too_many_nodes,
+    parse_komi,
+    parse_rank,
+    parse_result,
+    parse_year,
+    without_utf16,
+)
 
 MAX_SETUP = 4 * POINTS
 

@@ -13,7 +13,7 @@ import pytest
 
 from gonn_core.errors import SettingError
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.process import this_process
+from gonn_core.trial.lease import this_process
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
 from orchestration.experiment.stopping import StoppableRunner, Stopped, at_work, everything_at_work, stop

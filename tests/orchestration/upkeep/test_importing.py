@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
-from gonn_core.evaluation.identity import weights_digest
+from gonn_core.evaluation.metrics import weights_digest
 from gonn_core.files.json_files import read_json
 from gonn_core.trial import checkpoint
 from gonn_core.trial.job import read_job

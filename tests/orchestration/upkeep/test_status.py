@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ablations.search import Tried
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.process import this_process
+from gonn_core.trial.lease import this_process
 from orchestration.experiment.pipeline import record_failure
 from orchestration.experiment.stopping import at_work
 from orchestration.search.folder import keep_search, search_folder

@@ -8,7 +8,7 @@ import pytest
 
 from gonn_core import numerics
 from gonn_core.errors import InputError
-from gonn_core.nets import fingerprint
+from gonn_core.nets import cost
 from reports.results.decisions import load_results
 from reports.stats.clusters import sums_by_game
 from tests.reports.made_studies import GAMES, fail_trial, plan_study, train
@@ -112,7 +112,7 @@ def test_a_trial_of_another_net_is_left_out_and_named(tmp_path, monkeypatch):
         trial = next(trial for trial in results.trials if trial.id == control)
         assert (trial.state, trial.result, trial.evaluations[0]) == ("damaged", None, None)
         assert f"{control}: trained with another net" in trial.failure and "(1 parameters, now " in trial.failure
-        monkeypatch.setattr(fingerprint, "fingerprint", lambda *parts: pytest.fail("built a net once more"))
+        monkeypatch.setattr(cost, "fingerprint", lambda *parts: pytest.fail("built a net once more"))
 
 
 def test_speeds_and_looks_lie_beside_the_study(tmp_path):

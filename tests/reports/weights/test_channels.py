@@ -44,7 +44,7 @@ def test_published_channels_lie_on_positions_of_the_probes():
 def test_what_is_looked_at_is_what_is_pooled(tmp_path):
     """The logits follow from the maps: pooled, through the matrix, into the head."""
     from gonn_core.nets import trial_net
-    from gonn_core.nets.parts.pooling import pool_board
+    from gonn_core.nets.parts.norm import pool_board
 
     config = plan_study(tmp_path, "ko_plane").study.arms[0].config
     net = trial_net(config).eval()
