@@ -17,7 +17,6 @@ from orchestration.study.folder import all_studies, count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
 from orchestration.tracking.reported import tracked_study
-from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.decisions import load_results
 from reports.results.group import Groups
 from reports.results.study_results import StudyResults
@@ -25,7 +24,6 @@ from reports.study.render import ReportFiles, write_report
 from reports.study.terminal import print_report
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
-from reports.worth.elsewhere import OverSamples, effects_elsewhere
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,6 @@ class Reporter:
             self._read[study.id] = unchanged, load_results(study, workspace.runs, folder, workspace.report_cache)
         return self._read[study.id][1]
 
-    def _effects(self, study: Study) -> StudyAnalysis:
-        return analyse_study(self._load(study), "nats", group=self._groups.of(study))
-
     def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
         """Analyse a study's trials as they are now and write its report. `look`: whether somebody is shown the test
         results by it; `anew`: also where its own trials and games are those of the report that is there, which keeps
@@ -91,10 +86,9 @@ class Reporter:
             unfinished = {trial.id for trial in results.unfinished}
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
-        group, elsewhere = self._groups.of(study), effects_elsewhere(study, self._studies, self._effects)
-        scaled = OverSamples(self.controls.of(study), elsewhere)
+        group, curve = self._groups.of(study), self.controls.of(study)
         anew = anew or not unchanged.holds(results.look_counts)
-        files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, scaled, anew)
+        files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, curve, anew)
         if anew:
             unchanged.keep(results.look_counts)
         return ReportedStudy(files, tracked_study(files), anew)
@@ -107,7 +101,7 @@ SAMPLES = "samples"
 def report_samples(workspace: Workspace, studies: Sequence[Study], console: Console) -> None:
     """Reports of studies at several numbers of samples, which they now all have, and the page over them; its tables are
     shown."""
-    from reports.scaling.page import write_samples  # with matplotlib
+    from reports.book.samples import write_samples  # with matplotlib
     from reports.tables.terminal import rich_table
 
     reporter = Reporter(workspace)

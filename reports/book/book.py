@@ -18,6 +18,7 @@ from reports.book.documents.sections import document_sections
 from reports.book.documents.stats import stats_section
 from reports.book.elo import elo_section, play_section
 from reports.book.rates import rates_section
+from reports.book.samples import samples_section
 from reports.files import write_files
 from reports.frames.build import csv_bytes, make_frame
 from reports.frames.rows import effect_rows, trial_rows
@@ -28,7 +29,6 @@ from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
 from reports.results.page import judge_page
-from reports.scaling.page import samples_section
 from reports.search.report import SearchReport
 from reports.study.page import how_to_read, study_headline
 from reports.study.render import ReportFiles

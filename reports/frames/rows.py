@@ -15,8 +15,7 @@ from reports.results.group import MAIN
 from reports.results.page import OnPage, PageRow
 from reports.results.study_results import StudyResults, TrialResult
 from reports.study.tables import effect_values, trial_values
-from reports.worth.effects import worth_values
-from reports.worth.worth import Worth
+from reports.worth.effects import Worth, worth_values
 
 Row = dict[str, object]
 

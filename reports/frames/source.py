@@ -18,8 +18,7 @@ from reports.results.study_results import StudyResults
 from reports.study.report import study_analyses
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
-from reports.worth.effects import study_worths
-from reports.worth.worth import Worth
+from reports.worth.effects import Worth, study_worths
 
 Wanted = str | Iterable[str] | None
 """A name, several, or all (None)."""

@@ -21,7 +21,7 @@ from reports.study.page import study_page
 from reports.study.report import Report, make_report
 from reports.study.report_tables import report_tables
 from reports.tables.serial import csv_text, json_bytes
-from reports.worth.elsewhere import OverSamples
+from reports.worth.curve import ControlCurve
 
 HTML = "report.html"
 """The file that a browser opens."""
@@ -49,11 +49,11 @@ def write_report(
     registry: Registry | None = None,
     group: Group | None = None,
     cache: Path | None = None,
-    scaled: OverSamples | None = None,
+    curve: ControlCurve | None = None,
     anew: bool = True,
 ) -> ReportFiles:
     """Write `<out_folder>/<study id>/`, unless the files that are there stay as they are (`anew` is false). `registry`:
-    where the claims stand, the bundled one unless given; `group`, `scaled`: see `make_report`; `cache`: folder of what
+    where the claims stand, the bundled one unless given; `group`, `curve`: see `make_report`; `cache`: folder of what
     reports keep of their work, None: the figure is drawn anew.
 
     Raises UserError.
@@ -62,7 +62,7 @@ def write_report(
         raise ValueError("these are the results of another study")
     folder = _folder(out_folder, study)
     registry = registry or load_registry()
-    report = make_report(results, registry, group, scaled)
+    report = make_report(results, registry, group, curve)
     if not anew:
         return _files(folder, report)
     tables = report_tables(report)

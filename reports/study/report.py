@@ -20,9 +20,8 @@ from reports.study.against import NAMED, against
 from reports.study.footnotes import look_words, table_notes
 from reports.tables import formats
 from reports.tables.verdicts import verdict_text
-from reports.worth.effects import study_worths, worth_note
-from reports.worth.elsewhere import OverSamples, trends_here, with_trends
-from reports.worth.worth import Worth
+from reports.worth.curve import ControlCurve
+from reports.worth.effects import Worth, study_worths, worth_note
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,10 @@ class Report:
 
 
 def make_report(
-    results: StudyResults, registry: Registry, group: Group | None = None, scaled: OverSamples | None = None
+    results: StudyResults, registry: Registry, group: Group | None = None, curve: ControlCurve | None = None
 ) -> Report:
-    """Analyse a study. `group`: all runs of its base, None: its own alone; `scaled`: what other studies tell over
-    numbers of samples.
+    """Analyse a study. `group`: all runs of its base, None: its own alone; `curve`: the control's
+    loss over samples.
 
     Raises SettingError for a study without evaluations.
     """
@@ -71,9 +70,8 @@ def make_report(
         raise SettingError("STUDY", study.id, "has no evaluation: nothing to report")
     group = group or own_group(results)
     analyses = study_analyses(results, registry, group)
-    curve, nats = scaled.curve if scaled else None, analyses[MAIN, "nats"]
+    nats = analyses[MAIN, "nats"]
     worths = study_worths(results, nats, curve)
-    trends = {} if results.unjudged else trends_here(study, nats, scaled.effects if scaled else {})
     pairs = () if results.unjudged else group.pairs(study.evaluations[MAIN], study.thresholds)
     return Report(
         results=results,
@@ -82,7 +80,7 @@ def make_report(
         or tuple(_level_sentence(results, arm) for arm in study.arms),
         notes=(*table_notes(results, nats), *filter(None, [worth_note(results, curve, worths)])),
         analyses=analyses,
-        findings=with_trends(find_claims(results, registry, analyses), trends),
+        findings=find_claims(results, registry, analyses),
         worths=worths,
         pairs=pairs,
         said=what_runs_say(results, nats, pairs, registry),

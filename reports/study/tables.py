@@ -22,8 +22,7 @@ from reports.tables.cells import Cell, Column, Table, interval95, make_row, of_s
 from reports.tables.entities import ARMS, EFFECTS, TRIALS, pick
 from reports.tables.formats import HISTORY
 from reports.tables.verdicts import verdict_text
-from reports.worth.effects import WORTH, worth_values
-from reports.worth.worth import Worth
+from reports.worth.effects import WORTH, Worth, worth_values
 
 _ARMS_NAMED = 4
 _SEVERAL = ("leave-one-out", "cumulative", "factorial")

@@ -13,13 +13,13 @@ from reports.results.study_results import StudyResults
 from reports.worth.curve import ControlCurve, CurvePoint
 
 Key = tuple[str, str, str]
-"""Digest of a net whatever its samples, test games, history mode."""
+"""Digest of a configuration without its samples, test games, history mode."""
 
 
 @cache
 def net_key(config: TrialConfig) -> str:
-    """What a configuration is but for the number of samples. A schedule that is run through in them is the same one;
-    one that would need more samples to end than there are is another."""
+    """Digest of a configuration without its number of samples. Schedules that end with the samples are the same one;
+    one that would need more samples to end is another."""
     tree = config.model_dump(mode="json")
     training = tree["training"]
     if training["schedule"]["kind"] in COMPRESSIBLE:
@@ -29,41 +29,40 @@ def net_key(config: TrialConfig) -> str:
 
 
 def samples_of(arm: Arm) -> int:
-    """Of each of its trials."""
+    """Samples of each of its trials."""
     return arm.config.training.samples
 
 
 class Controls:
-    """Curves of the controls of some studies; whatever arm of whichever study is the same net gives points to them."""
+    """Curves of the controls of some studies; every arm of every study that is the same net adds points to them."""
 
     def __init__(self, studies: Sequence[Study], load: Callable[[Study], StudyResults]):
         """`load`: the results of a study. First looks are left out: they are judged on fewer games."""
-        whole = [study for study in studies if study.evaluations and not study.first_look]
-        self._studies, self._load = whole, load
+        self._studies, self._load = studies, load
         self._curves: dict[Key, ControlCurve] = {}
 
     @cached_property
     def _arms(self) -> dict[Key, list[tuple[Study, Arm]]]:
         arms: dict[Key, list[tuple[Study, Arm]]] = {}
         for study in self._studies:
-            for arm in study.arms:
-                arms.setdefault(_key(study, arm), []).append((study, arm))
+            if study.evaluations and not study.first_look:
+                for arm in study.arms:
+                    arms.setdefault(_key(study, arm), []).append((study, arm))
         return arms
 
     def of(self, study: Study) -> ControlCurve:
-        """The curve of the study's control: its points are the numbers of samples of which a trial is done, perhaps
-        none."""
-        key = _key(study, study.arms[0])
+        """The curve of the study's control, with a point for each number of samples of which a trial is done."""
+        control = study.arms[0]
+        key = _key(study, control)
         if key not in self._curves:
-            label = f"{study.base} ({study.budget_label}, {study.data})"
-            if study.arms[0].values:
-                label = f"{study.base} {study.arms[0].label} ({study.budget_label}, {study.data})"
+            name = f"{study.base} {control.label}" if control.values else study.base
+            label = f"{name} ({study.budget_label}, {study.data})"
             self._curves[key] = ControlCurve(label, self._points(self._arms.get(key, [])))
         return self._curves[key]
 
     def _points(self, arms: Sequence[tuple[Study, Arm]]) -> tuple[CurvePoint, ...]:
         if len({samples_of(arm) for _, arm in arms}) < 2:
-            return ()  # a single number: nothing to read its trials for
+            return ()  # a single number: its trials need not be read
         by_samples: dict[int, dict[int, tuple[str, float, float]]] = {}
         for study, arm in arms:
             try:
@@ -72,15 +71,12 @@ class Controls:
                 continue  # the study's own report says what is wrong with its files
             if seeds:
                 by_samples.setdefault(samples_of(arm), {}).update(seeds)
-        return tuple(
-            CurvePoint(
-                samples,
-                {seed: nats for seed, (_, nats, _) in sorted(seeds.items())},
-                tuple(trial for _, (trial, _, _) in sorted(seeds.items())),
-                {seed: top1 for seed, (_, _, top1) in sorted(seeds.items())},
-            )
-            for samples, seeds in sorted(by_samples.items())
-        )
+        points = []
+        for samples, values in sorted(by_samples.items()):
+            seeds = dict(sorted(values.items()))
+            nats, top1 = ({seed: value[column] for seed, value in seeds.items()} for column in (1, 2))
+            points.append(CurvePoint(samples, nats, tuple(trial for trial, *_ in seeds.values()), top1))
+        return tuple(points)
 
 
 def _key(study: Study, arm: Arm) -> Key:
@@ -98,7 +94,7 @@ def _measured(results: StudyResults, arm: Arm) -> dict[int, tuple[str, float, fl
 
 
 def comparison_key(study: Study, contrast: Contrast) -> tuple:
-    """What a comparison is but for the number of samples."""
+    """Identifies a comparison whatever its number of samples."""
     sides = tuple(
         tuple(sorted(net_key(study.arm(arm).config) for arm in side)) for side in (contrast.with_it, contrast.without)
     )

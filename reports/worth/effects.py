@@ -1,6 +1,7 @@
 """The worth of a study's effects, and its values in tables."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ablations.study import Contrast, Study
 from reports.results.compare import StudyAnalysis
@@ -9,8 +10,7 @@ from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell
 from reports.worth.controls import samples_of
-from reports.worth.curve import FEWEST_POINTS, ControlCurve
-from reports.worth.worth import Ratio, Worth, worth_in_samples
+from reports.worth.curve import FEWEST_POINTS, ControlCurve, Ratio, worth_in_samples
 
 WORTH = ("worth", "worth_time")
 """Keys of the columns of an effect's worth."""
@@ -23,31 +23,32 @@ EXPLAINED = (
 )
 
 
+@dataclass(frozen=True)
+class Worth:
+    """An effect's worth in samples, and in time where the arms' speeds were measured. trials: behind the curve."""
+
+    samples: Ratio
+    time: Ratio | None
+    trials: tuple[str, ...] = ()
+
+
 def study_worths(results: StudyResults, nats: StudyAnalysis, curve: ControlCurve | None) -> dict[str, Worth]:
     """Card -> worth of its effect on the loss, of those that are shown or lean and whose control has a curve."""
+    worths: dict[str, Worth] = {}
     if curve is None or not curve.ready:
-        return {}
-    verdicts = nats.verdicts
-    chosen = [
-        contrast
-        for contrast in results.study.contrasts
-        if (verdict := verdicts.get(contrast.card)) is not None and (verdict.is_shown or verdict.leans)
-    ]
-    worths = {contrast.card: _worth(results, contrast, nats, curve) for contrast in chosen}
-    return {card: worth for card, worth in worths.items() if worth is not None}
-
-
-def _worth(results: StudyResults, contrast: Contrast, nats: StudyAnalysis, curve: ControlCurve) -> Worth | None:
-    effect, control = nats.effect(contrast.card), results.study.arms[0]
-    if effect is None:
-        return None
-    ratio = worth_in_samples(curve, effect, samples_of(control), control_has_it(results.study, contrast))
-    if ratio is None:
-        return None
-    on, off = (mean_cost(results, side) for side in (contrast.with_it, contrast.without))
-    slower = on.time_to(off)
-    time = None if slower is None else ratio.scaled(1 / slower)
-    return Worth(ratio, time, tuple(trial for point in curve.points for trial in point.trials))
+        return worths
+    study = results.study
+    for contrast in study.contrasts:
+        effect, verdict = nats.effect(contrast.card), nats.verdicts.get(contrast.card)
+        if effect is None or verdict is None or not (verdict.is_shown or verdict.leans):
+            continue
+        ratio = worth_in_samples(curve, effect, samples_of(study.arms[0]), control_has_it(study, contrast))
+        if ratio is not None:
+            on, off = (mean_cost(results, side) for side in (contrast.with_it, contrast.without))
+            slower = on.time_to(off)
+            time = None if slower is None else ratio.scaled(1 / slower)
+            worths[contrast.card] = Worth(ratio, time, tuple(t for point in curve.points for t in point.trials))
+    return worths
 
 
 def control_has_it(study: Study, contrast: Contrast) -> bool:
@@ -64,17 +65,15 @@ def control_has_it(study: Study, contrast: Contrast) -> bool:
 
 def worth_values(worth: Worth | None) -> dict[str, Cell | None]:
     """Values of the columns of WORTH; a bound has text and no number."""
-    if worth is None:
-        return dict.fromkeys(WORTH)
-    return {"worth": _cell(worth.samples, worth), "worth_time": _cell(worth.time, worth)}
-
-
-def _cell(ratio: Ratio | None, worth: Worth) -> Cell | None:
-    return None if ratio is None else Cell(ratio.text, list(ratio.numbers), worth.trials)
+    ratios = (None, None) if worth is None else (worth.samples, worth.time)
+    return {
+        key: None if ratio is None or worth is None else Cell(ratio.text, list(ratio.numbers), worth.trials)
+        for key, ratio in zip(WORTH, ratios, strict=True)
+    }
 
 
 def worth_note(results: StudyResults, curve: ControlCurve | None, worths: Mapping[str, Worth]) -> str:
-    """What the worth is, or what is missing for it; nothing of a study that compares nothing."""
+    """Explains the worth, or says what is missing for it; empty for a study that compares nothing."""
     study = results.study
     if not study.contrasts or curve is None or (curve.ready and not worths):
         return ""
@@ -83,8 +82,7 @@ def worth_note(results: StudyResults, curve: ControlCurve | None, worths: Mappin
         return f"{EXPLAINED} The curve of {curve.label} has {numbers} samples."
     budget = study.budget if study.precision is None else f"{study.budget} PRECISION={study.precision}"
     command = f"make scale BASE={study.base} DATA={study.data} BUDGET={budget} SAMPLES=…"
-    count = max(1, len(curve.points))
     return (
         f"Worth in samples is unknown: it needs the control at {FEWEST_POINTS} numbers of samples, and it was trained "
-        f"on {count}; {command} trains it on more."
+        f"on {max(1, len(curve.points))}; {command} trains it on more."
     )

@@ -39,14 +39,14 @@ def test_the_page(made, capsys):
     report_samples(workspace, list(studies.values()), Console(width=120))
     shown, text = capsys.readouterr().out, (workspace.out / "samples" / "samples.md").read_text()
     assert "growing" in shown and "| parametric_relu<br>gonn-b5 (smoke, kgs) | growing |" in text
-    assert "## Beyond these samples" in text and "## Loss over samples: gonn-b5 (smoke, kgs)" in text
+    assert "## Loss over samples: gonn-b5 (smoke, kgs)" in text
     files = {path.name for path in (workspace.out / "samples").iterdir()}
-    assert files >= {"curve-1.csv", "curve-1.png", "curve-1.svg", "effects.csv", "trends.csv", "beyond.csv"}
+    assert files >= {"curve-1.csv", "curve-1.png", "curve-1.svg", "effects.csv", "trends.csv"}
     rows = (workspace.out / "samples" / "curve-1.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == [str(samples) for samples in LEVELS]
 
 
-def test_the_worth_stands_in_the_table_and_the_trend_in_the_notes_on_claims(made):
+def test_the_worth_is_in_the_table_of_effects(made):
     workspace, studies = made
     reporter = Reporter(workspace)
     report = reporter.report(studies[10_240], "report", look=False).files.report
@@ -56,7 +56,6 @@ def test_the_worth_stands_in_the_table_and_the_trend_in_the_notes_on_claims(made
     assert report.worths["parametric_relu"].time is None  # no speeds were measured
     page = (workspace.out / studies[10_240].id / "report.md").read_text()
     assert "worth: samples" in page and "Worth: by what factor" in page
-    assert "growing with samples here: " in page
     effects = frames.effects(workspace=workspace.root, study=studies[10_240].id)
     main = effects[(effects.metric == "nats") & effects.main]
     assert main.worth.item() == pytest.approx(worth.value) and main.worth_high.item() == pytest.approx(worth.high)

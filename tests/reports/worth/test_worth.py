@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from reports.worth.curve import extended, falling, place_of, value_at
-from reports.worth.worth import worth_in_samples
+from reports.worth.curve import extended, falling, place_of, value_at, worth_in_samples
+from reports.worth.effects import control_has_it
+from tests.reports.made_studies import plan_study
 from tests.reports.worth.made import SAMPLES, curve, effect
 
 LEVELS = np.array([2.9, 2.7, 2.55, 2.45])
@@ -115,3 +116,15 @@ def test_the_interval_covers_the_truth(delta, at, control_has_it):
         worth = worth_in_samples(curve(runs), measured, at, control_has_it)
         hits += worth.low <= truth <= worth.high
     assert hits >= 0.90 * tables  # of 95 %: within 2.3 standard errors of so few tables
+
+
+def test_the_side_of_a_contrast_that_the_control_is_on(tmp_path):
+    """Also of cards that a screen varies in a part of the arms without the control: those are as in the base."""
+    exclusive = ("global_pooling_head", "pooled_maximum")
+    others = ("parametric_relu", "ladder_input", "ko_plane", "chain_pooling")
+    study = plan_study(tmp_path, *others, *exclusive, design="screen", seeds=(1, 2), runs=16).study
+    assert any(study.arms[0].id not in (*each.with_it, *each.without) for each in study.contrasts)
+    has = {each.card: control_has_it(study, each) for each in study.contrasts}
+    assert has == {card: card != "chain_pooling" for card in (*others, *exclusive)}
+    study = plan_study(tmp_path, "parametric_relu", "chain_pooling").study
+    assert [control_has_it(study, each) for each in study.contrasts] == [True, False]

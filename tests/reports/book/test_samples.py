@@ -1,10 +1,9 @@
-"""The trend of an effect over samples, and what forms say beyond them."""
+"""The trend of an effect over samples."""
 
 import numpy as np
 import pytest
 
-from reports.worth.envelope import envelope
-from reports.worth.trend import trend
+from reports.book.samples import trend
 from tests.reports.worth.made import SAMPLES, effect
 
 
@@ -35,7 +34,7 @@ def test_the_slope_is_that_of_weighted_least_squares():
 )
 def test_words(deltas, se, course):
     found = trend(effects(deltas, se), 0.05, 0.002)
-    assert str(found.course) == course and (found.p < 0.05) == (course in ("growing", "fading"))
+    assert str(found.kind) == course and (found.p < 0.05) == (course in ("growing", "fading"))
 
 
 def test_one_number_is_no_trend():
@@ -53,21 +52,3 @@ def test_a_trend_where_there_is_none_is_found_no_more_often_than_told():
         }
         found += trend(made, 0.05, 0.002).p < 0.05
     assert found <= 0.075 * tables
-
-
-def test_the_envelope_holds_all_forms_and_tells_how_they_fared():
-    found = envelope(effects((-0.02, -0.03, -0.04, -0.05)))
-    assert list(found.beyond) == [400_000, 800_000]
-    assert found.beyond[400_000].low < -0.06 < -0.035 < found.beyond[400_000].high  # log-linear, constant
-    assert found.held_out.samples == 200_000 and found.held_out.covered
-    assert found.held_out.errors["log-linear"] == pytest.approx(0, abs=1e-9)
-    assert found.held_out.errors["constant"] == pytest.approx(0.02)
-    levelled = envelope(effects(tuple(-0.08 + 0.06 * (samples / 25_000) ** -1 for samples in SAMPLES), 0.001))
-    assert levelled.held_out.errors["a + b s^−c"] == pytest.approx(0, abs=0.001)
-    assert not envelope(effects((-0.02, -0.02, -0.02, -0.2), 0.001)).held_out.covered
-
-
-def test_fewer_than_four_numbers_are_not_told_beyond():
-    made = effects((-0.02, -0.03, -0.04, -0.05))
-    del made[50_000]
-    assert envelope(made) is None
