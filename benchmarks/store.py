@@ -22,8 +22,8 @@ from gonn_core.errors import UserError
 from gonn_core.go import layout
 from gonn_core.go.ladder_search import ladder_bits
 from gonn_core.go.replay import make_workspace
+from gonn_core.records.archives import ArchiveReading
 from gonn_core.records.archives.members import find_sources, read_members
-from gonn_core.records.archives.reading import ArchiveReading
 from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.store import Store
 

@@ -14,9 +14,8 @@ from ablations.data.game_filters import EVERYTHING
 from ablations.data.schema import DatasetDeclaration, FilterDeclaration
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives.members import find_sources
-from gonn_core.records.build import Progress, prepare_store
+from gonn_core.records.build import GameSource, Progress, prepare_store
 from gonn_core.records.recipe import Recipe, Split, lacking, make_recipe
-from gonn_core.records.sources import GameSource
 from gonn_core.records.store import BuildReport, Store, counted
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_training_view, make_views
 from gonn_core.settings.data import GamesConfig

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ablations.data.schema import DatasetDeclaration, SourceDeclaration
 from gonn_core.errors import InputError, SettingError
+from gonn_core.records.archives import ARCHIVE_SUFFIXES
 from gonn_core.records.archives.members import find_sources, list_archives
-from gonn_core.records.archives.reading import ARCHIVE_SUFFIXES
-from gonn_core.records.sources import GameSource
+from gonn_core.records.build import GameSource
 from gonn_core.records.views import SPLITS
 
 PACKAGE = Path(__file__).parents[1]

@@ -55,7 +55,7 @@ RESULT_UNKNOWN, RESULT_COUNTED, RESULT_RESIGN, RESULT_TIME, RESULT_FORFEIT, RESU
 
 GAME_CORRUPT_COMMENT = 1
 """Flag of a game whose root comments call the record corrupt. go-NN's filter looks at the whole text of a game:
-records/corrupt.py."""
+records/views.py."""
 GAME_LADDER_CAPPED = 2
 """Flag of a game in which a ladder search hit its node limit (it then counts as escaped)."""
 

@@ -9,7 +9,7 @@ from gonn_core.files.arrays import GrowingArray
 from gonn_core.go import layout
 from gonn_core.go.jit import is_compiled
 from gonn_core.go.replay import make_workspace, replay_games
-from gonn_core.records.sgf.games import GameRecord
+from gonn_core.records.sgf import GameRecord
 from gonn_core.records.store import ARRAYS, BuildReport
 
 ROWS_PER_BATCH = 1 << 15

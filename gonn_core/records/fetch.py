@@ -12,13 +12,12 @@ from pathlib import Path
 
 from gonn_core.errors import InputError, UserError, printable
 from gonn_core.files.whole import disk_error
+from gonn_core.records.archives import ArchiveReading
 from gonn_core.records.archives.members import read_members
-from gonn_core.records.archives.reading import ArchiveReading
 
 KGS_URL = "https://dl.u-go.net/gamerecords/"
 _HREF = re.compile(r"""href\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
-_NAME = re.compile(r"KGS-(\d{4})(?:_\d{2})?-19-(\d{1,7})-(?:new)?\.(tar\.gz|tar\.bz2|zip)")
-_PREFERENCE = ("tar.gz", "tar.bz2", "zip")
+_NAME = re.compile(r"KGS-(\d{4})(?:_\d{2})?-19-(\d{1,7})-(?:new)?\.tar\.gz")
 _MAX_INDEX = 4 << 20
 _MAX_ARCHIVE = 2 << 30
 _CHUNK = 1 << 16
@@ -44,12 +43,17 @@ def fetch_kgs(
     years = None if years is None else set(years)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        wanted = _choose(_index(base_url, folder, years), years)
-        if not wanted:
+        archives = _index(base_url, years)
+        if not archives:
             raise UserError(f"{base_url}: lists no archives for {_text(years)}")
-        return [_fetch(url, folder / name, progress) for name, url in sorted(wanted.items())]
+        return [_fetch(url, folder / name, progress) for name, url in sorted(archives.items())]
     except _NETWORK as error:
-        raise UserError(_by_hand(base_url, folder, years, error)) from None
+        reason = getattr(error, "reason", None) or error
+        raise UserError(
+            f"cannot fetch from {printable(base_url)} ({printable(str(reason))}); "
+            f"get KGS-<year>-19-<games>-.tar.gz for {_text(years)} there on a machine with network "
+            f"and put the files into {printable(str(folder))}"
+        ) from None
     except OSError as error:
         raise disk_error(folder, error) from None
 
@@ -60,30 +64,22 @@ def _open(url: str, headers: dict | None = None):
     )
 
 
-def _index(base_url: str, folder: Path, years) -> list[str]:
-    """URLs of the index page's links, on its own host only."""
-    scheme, host = urllib.parse.urlsplit(base_url)[:2]
-    if scheme not in ("http", "https"):
+def _index(base_url: str, years: set[int] | None) -> dict[str, str]:
+    """Archive name -> URL, of the archives of `years` that the index page links on its own host. Only well-formed names
+    become file names."""
+    here = urllib.parse.urlsplit(base_url)[:2]
+    if here[0] not in ("http", "https"):
         raise UserError(f"base_url={printable(base_url)}: valid: an http or https address")
     with _open(base_url) as answer:
         page = answer.read(_MAX_INDEX).decode("utf-8", "replace")
-    links = [urllib.parse.urljoin(base_url, link.replace("&amp;", "&")) for link in _HREF.findall(page)]
-    return [link for link in links if urllib.parse.urlsplit(link)[:2] == (scheme, host)]
-
-
-def _choose(links: list[str], years: set[int] | None) -> dict[str, str]:
-    """Archive name -> URL; of one archive in several formats the one that reads best. Only well-formed names become
-    file names."""
-    chosen: dict[str, tuple[int, str, str]] = {}
-    for link in links:
-        name = urllib.parse.unquote(urllib.parse.urlsplit(link).path.rsplit("/", 1)[-1])
+    archives = {}
+    for link in _HREF.findall(page):
+        url = urllib.parse.urljoin(base_url, link.replace("&amp;", "&"))
+        name = urllib.parse.unquote(urllib.parse.urlsplit(url).path.rsplit("/", 1)[-1])
         match = _NAME.fullmatch(name)
-        if match and (years is None or int(match[1]) in years):
-            rank = _PREFERENCE.index(match[3])
-            stem = name.removesuffix(match[3])
-            if stem not in chosen or rank < chosen[stem][0]:
-                chosen[stem] = (rank, name, link)
-    return {name: link for _, name, link in chosen.values()}
+        if match and urllib.parse.urlsplit(url)[:2] == here and (years is None or int(match[1]) in years):
+            archives[name] = url
+    return archives
 
 
 def _fetch(url: str, path: Path, progress: Report | None) -> Path:
@@ -119,28 +115,22 @@ def _download(url: str, part: Path, name: str, progress: Report | None) -> bool:
     try:
         answer = _open(url, {"Range": f"bytes={have}-"} if have else None)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # nothing after `have`: complete, or longer than the file there
-            end = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
-            if end and int(end[1]) == have:
-                return True
+        if error.code == 416:  # nothing after `have`: begin again
             part.unlink()
         raise
     with answer:
         part_of = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
-        resumed = part_of if answer.status == 206 else None
-        if resumed and int(resumed[1]) == have:
-            total = int(resumed[2])
+        if answer.status == 206 and part_of and int(part_of[1]) == have:
+            total = int(part_of[2])
         else:
             have, total = 0, int(answer.headers.get("Content-Length") or 0)
-        if total > _MAX_ARCHIVE:
-            raise UserError(f"{url}: {total:,} bytes; archives of at most {_MAX_ARCHIVE:,} are fetched")
         with open(part, "ab" if have else "wb") as file:
             while chunk := answer.read(_CHUNK):
                 file.write(chunk)
                 have += len(chunk)
                 if progress:
                     progress(name, have, total)
-                if have > _MAX_ARCHIVE:
+                if max(have, total) > _MAX_ARCHIVE:
                     raise UserError(f"{url}: more than {_MAX_ARCHIVE:,} bytes; archives of at most that are fetched")
             file.flush()
             os.fsync(file.fileno())
@@ -150,7 +140,7 @@ def _download(url: str, part: Path, name: str, progress: Report | None) -> bool:
 def _verify(part: Path, path: Path) -> None:
     """Read the archive to its end; the number of games must be the one in its name. A bad file is removed."""
     name = _NAME.fullmatch(path.name)
-    assert name is not None  # `_choose` takes no others
+    assert name is not None  # `_index` takes no others
     expected = int(name[2])
     try:
         games = sum(1 for _ in read_members(part, ArchiveReading(), path.name))
@@ -164,12 +154,3 @@ def _verify(part: Path, path: Path) -> None:
 
 def _text(years: set[int] | None) -> str:
     return f"years {', '.join(map(str, sorted(years)))}" if years else "any year"
-
-
-def _by_hand(base_url: str, folder: Path, years, error) -> str:
-    reason = getattr(error, "reason", None) or error
-    return (
-        f"cannot fetch from {printable(base_url)} ({printable(str(reason))}); "
-        f"get KGS-<year>-19-<games>-.tar.gz for {_text(years)} there on a machine with network "
-        f"and put the files into {printable(str(folder))}"
-    )

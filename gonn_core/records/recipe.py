@@ -16,11 +16,10 @@ from gonn_core.config import Digest, Strict, parse_model
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
 from gonn_core.go import layout
+from gonn_core.records.archives import MOST_NAMES, NamedCount
 from gonn_core.records.archives.members import list_archives
-from gonn_core.records.archives.reading import MOST_NAMES, NamedCount
-from gonn_core.records.build import Progress, prepare_store
-from gonn_core.records.sgf.properties import RANK_SCHEMES
-from gonn_core.records.sources import GameSource
+from gonn_core.records.build import GameSource, Progress, prepare_store
+from gonn_core.records.sgf import RANK_SCHEMES
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_views
 

@@ -14,17 +14,18 @@ import hashlib
 import json
 import logging
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from gonn_core.errors import Damaged, InputError, printable
 from gonn_core.files.seals import checked_json, file_digest, verify_once
 from gonn_core.go import layout
 from gonn_core.go.points import POINTS, WORDS
-from gonn_core.records.archives.reading import NamedCount
+from gonn_core.records.archives import NamedCount
 
 
 def counted(what: str, games: NamedCount) -> str:
@@ -53,19 +54,10 @@ class BuildReport:
     cpu_seconds: float = 0.0
     digest: str = ""
 
-    def to_json(self) -> dict:
-        """Plain tree for the manifest."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, tree: dict) -> "BuildReport":
-        """Inverse of `to_json`. Raises TypeError, KeyError or AttributeError on another shape."""
-        tree = dict(tree)
-        for name in ("skipped", "ignored"):
-            tree[name] = {why: NamedCount(**count) for why, count in tree[name].items()}
-        for name in ("cut_by_illegal_move", "cut_by_second_move", "ladders_capped"):
-            tree[name] = NamedCount(**tree[name])
-        return cls(**tree)
+        """Inverse of `asdict`. Raises ValueError on another shape."""
+        return TypeAdapter(cls).validate_python(tree)
 
     def render_text(self) -> str:
         """Several plain lines, printable."""

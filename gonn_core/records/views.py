@@ -9,7 +9,7 @@ first one stays.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,12 +17,14 @@ import numpy as np
 
 from gonn_core.errors import Damaged, UserError
 from gonn_core.files.arrays import GrowingArray
+from gonn_core.files.json_files import read_json, write_json
 from gonn_core.files.seals import checked_json, sealed_json, verify_once
 from gonn_core.files.whole import write_whole
 from gonn_core.files.workshop import discard, finish, workshop
 from gonn_core.go import layout
-from gonn_core.records.corrupt import corrupt_games
-from gonn_core.records.hashing import draws, stream_key
+from gonn_core.records.archives import ArchiveReading
+from gonn_core.records.archives.members import read_members
+from gonn_core.records.sampler import draws, stream_key
 from gonn_core.records.store import Store
 
 _LOG = logging.getLogger(__name__)
@@ -250,34 +252,24 @@ def select_rows(
     return np.concatenate(chunks)
 
 
-def _usable(store: Store, rows: RowFilter) -> np.ndarray:
-    games = store.games
-    usable = games["recorded_moves"] >= rows.min_moves
-    if rows.max_handicap is not None:
-        usable &= games["handicap"] <= rows.max_handicap
-    if rows.drop_illegal:
-        usable &= games["end"] != layout.ILLEGAL_MOVE
-    if rows.drop_corrupt:
-        usable &= ~corrupt_games(store)
-    if rows.min_year is not None:
-        usable &= (games["year"] != 0) & (games["year"] >= rows.min_year)
-    if rows.min_rank is not None or rows.min_opponent_rank is not None:
-        usable &= (games["black_rank"] != layout.RANK_UNPARSABLE) & (games["white_rank"] != layout.RANK_UNPARSABLE)
-    return usable
-
-
-def _rank_in(ranks: np.ndarray, minimum: int | None) -> np.ndarray:
-    if minimum is None:
-        return np.ones(len(ranks), bool)
-    return np.where(ranks >= layout.PROFESSIONAL, _BEST_RANK, ranks) >= minimum
-
-
 def _movers(store: Store, rows: RowFilter, colour: str, opponent: str) -> np.ndarray:
     """(G,) bool: whether the moves of a colour are samples."""
     games = store.games
-    movers = _usable(store, rows)
-    movers &= _rank_in(games[f"{colour}_rank"], rows.min_rank)
-    movers &= _rank_in(games[f"{opponent}_rank"], rows.min_opponent_rank)
+    movers = games["recorded_moves"] >= rows.min_moves
+    if rows.max_handicap is not None:
+        movers &= games["handicap"] <= rows.max_handicap
+    if rows.drop_illegal:
+        movers &= games["end"] != layout.ILLEGAL_MOVE
+    if rows.drop_corrupt:
+        movers &= ~corrupt_games(store)
+    if rows.min_year is not None:
+        movers &= (games["year"] != 0) & (games["year"] >= rows.min_year)
+    if rows.min_rank is not None or rows.min_opponent_rank is not None:
+        movers &= (games["black_rank"] != layout.RANK_UNPARSABLE) & (games["white_rank"] != layout.RANK_UNPARSABLE)
+    for side, minimum in ((colour, rows.min_rank), (opponent, rows.min_opponent_rank)):
+        if minimum is not None:
+            ranks = games[f"{side}_rank"]
+            movers &= np.where(ranks >= layout.PROFESSIONAL, _BEST_RANK, ranks) >= minimum
     if rows.ignore_amateurs:
         weakest = np.array([_WEAKEST[source["rank_scheme"]] for source in store.sources], np.int16)
         movers &= games[f"{colour}_rank"] >= weakest[games["source"]]
@@ -301,3 +293,53 @@ def _write_views(store: Store, chosen: Iterable[tuple[str, np.ndarray]], folder:
         file.append(rows)
         file.close()
     write_whole(folder / "views.json", sealed_json({"digests": digests}))
+
+
+_WORD = b"corrupt"  # in letters of any case: "corrupted", "Corruption"
+
+
+def corrupt_games(store: Store) -> np.ndarray:
+    """(G,) bool: the games whose file calls the record corrupt anywhere in their text, as go-NN's filter searches it
+    (find_bad_sgfs.sh).
+
+    Not part of the store, whose digest is part of the identity of all that is trained on it: found in the archives when
+    a filter first asks, and kept next to the store's arrays. Raises InputError for archives that cannot be read or a
+    file that cannot be written, UserError for a store whose archives are not known.
+    """
+    if store.made_from is None:
+        raise UserError(
+            f"store {store.digest}: which games call themselves corrupt stands in its archives; prepare the data again"
+        )
+    path = store.folder / f"corrupt-{store.made_from.key}.json"
+    corrupt = np.zeros(len(store.games), np.bool_)
+    try:
+        if path.is_file():
+            corrupt[read_json(path)["games"]] = True
+            return corrupt
+    except (Damaged, LookupError, TypeError, ValueError):
+        _LOG.info("%s: damaged; it is made again", path)
+    corrupt = _find_corrupt(store, store.made_from.archives)
+    write_json(path, {"games": np.flatnonzero(corrupt).tolist()})
+    return corrupt
+
+
+def _find_corrupt(store: Store, archives: Sequence[Path]) -> np.ndarray:
+    # With sgfmill behind them, which a machine that only trains lacks.
+    from gonn_core.records.batches import numbered_name, stored_name
+    from gonn_core.records.sgf import game_texts, without_utf16
+
+    corrupt = store.games["flags"] & layout.GAME_CORRUPT_COMMENT != 0
+    called = {
+        (index, stored_name(numbered_name(name, number)))
+        for index, path in enumerate(archives)
+        for name, data in read_members(path, ArchiveReading())
+        if _WORD in (words := without_utf16(data)).lower()
+        for number, text in enumerate(game_texts(words), 1)
+        if _WORD in text.lower()
+    }
+    if called:
+        first, length = store.games["name_first"], store.games["name_length"]
+        for game, source in enumerate(store.games["source"].tolist()):
+            name = bytes(store.names[first[game] : first[game] + length[game]])
+            corrupt[game] |= (source, name) in called
+    return corrupt

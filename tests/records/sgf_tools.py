@@ -1,9 +1,7 @@
 """Small SGF files and archives for tests."""
 
-import builtins
 import gzip
 import io
-import os
 import random
 import tarfile
 import zipfile
@@ -46,18 +44,3 @@ def zip_bytes(members: dict[str, bytes], method=zipfile.ZIP_DEFLATED) -> bytes:
         for name, data in members.items():
             archive.writestr(name, data)
     return out.getvalue()
-
-
-def refuse(monkeypatch, *names: str) -> None:
-    """From now on files and folders of these names cannot be opened, as those of mode 000 by anybody but root."""
-
-    def refusing(opens):
-        def asked(path, *arguments, **options):
-            if os.path.basename(os.fspath(path) if not isinstance(path, int) else "") in names:
-                raise PermissionError(13, "Permission denied", str(path))
-            return opens(path, *arguments, **options)
-
-        return asked
-
-    for module, name in ((os, "open"), (os, "scandir"), (builtins, "open")):
-        monkeypatch.setattr(module, name, refusing(getattr(module, name)))

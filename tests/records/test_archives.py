@@ -1,12 +1,9 @@
 """Archives as streams: order, what is passed over, what stops with one line, and what never happens."""
 
-import bz2
-import gzip
 import io
 import lzma
 import os
 import random
-import socket
 import struct
 import tarfile
 import zipfile
@@ -14,11 +11,10 @@ import zipfile
 import pytest
 
 from gonn_core.errors import InputError, SettingError
+from gonn_core.records.archives import ArchiveReading
 from gonn_core.records.archives import members as zip_archives
-from gonn_core.records.archives import tar as tar_archives
-from gonn_core.records.archives.members import find_sources, list_archives, read_members
-from gonn_core.records.archives.reading import ArchiveReading
-from tests.records.sgf_tools import numbered_game, refuse, tar_bytes, zip_bytes
+from gonn_core.records.archives.members import find_sources, read_members
+from tests.records.sgf_tools import numbered_game, tar_bytes, zip_bytes
 
 GAMES = {f"kgs/{i}.sgf": numbered_game(i, 60) for i in (3, 1, 2)}
 FORMATS = {
@@ -244,22 +240,6 @@ def test_nothing_there_says_what_is_valid(tmp_path, what):
     assert "DATA=" in str(caught.value) and ".tar.xz" in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_decoders_are_the_bounded_ones():
-    assert isinstance(tar_archives._decompressed(io.BytesIO(gzip.compress(b"")), "a.tgz"), gzip.GzipFile)
-    assert isinstance(tar_archives._decompressed(io.BytesIO(bz2.compress(b"")), "a.tbz2"), bz2.BZ2File)
-    assert isinstance(tar_archives._decompressed(io.BytesIO(b""), "a.txz"), tar_archives._XzStream)
-
-
-def test_a_socket_in_a_folder_is_a_device(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # socket paths are short
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind("s.sgf")
-    try:
-        assert ignored(read(tmp_path)[1]) == {"device": 1}
-    finally:
-        listener.close()
-
-
 def with_pax(records: bytes) -> bytes:
     """A tar archive whose only game has an extended header of these bytes."""
     header = tarfile.TarInfo("x")
@@ -286,29 +266,3 @@ def test_names_in_errors_cannot_steer_a_terminal(tmp_path, suffix):
     with pytest.raises(InputError) as caught:
         read(write(tmp_path / f"a{suffix}", spoilt))
     assert "\x1b" not in str(caught.value) and "\\x1b[2J\\x07a.sgf" in str(caught.value)
-
-
-def test_what_cannot_be_read_in_a_folder_is_passed_over_and_named(tmp_path, monkeypatch):
-    for name in ("a.sgf", "b.sgf", "closed/c.sgf", "open/d.sgf"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        write(tmp_path / name, numbered_game(1))
-    write(tmp_path / "e.zip", zip_bytes(GAMES))
-    refuse(monkeypatch, "b.sgf", "closed")
-    members, reading = read(tmp_path)
-    assert list(members) == ["a.sgf", "open/d.sgf"]
-    assert ignored(reading) == {"permission denied": 2}
-    assert sorted(reading.unread["permission denied"].names) == ["b.sgf", "closed/"]
-    assert find_sources(tmp_path) == [tmp_path, tmp_path / "e.zip"]
-
-
-def test_a_folder_of_archives_is_a_source_where_something_in_it_cannot_be_read(tmp_path, monkeypatch, caplog):
-    (tmp_path / "closed").mkdir()
-    archive = write(tmp_path / "a.zip", zip_bytes(GAMES))
-    assert find_sources(tmp_path) == [archive]
-    refuse(monkeypatch, "closed")
-    assert find_sources(tmp_path) == [tmp_path, archive]
-    assert list_archives(tmp_path) == [archive]
-    assert caplog.messages == [f"{tmp_path}: permission denied: closed/"]
-    refuse(monkeypatch, tmp_path.name)
-    with pytest.raises(InputError, match="Permission denied"):
-        find_sources(tmp_path)

@@ -9,17 +9,18 @@ import time
 
 import pytest
 
+from gonn_core.records.archives import ArchiveReading
 from gonn_core.records.archives import tar as tar_archives
 from gonn_core.records.archives.members import read_members
-from gonn_core.records.archives.reading import ArchiveReading
-from gonn_core.records.sgf.games import MAX_NODES, read_games
-from gonn_core.records.sgf.properties import (
+from gonn_core.records.sgf import (
+    MAX_NODES,
     game_texts,
     has_too_many_nodes,
     parse_komi,
     parse_rank,
     parse_result,
     parse_year,
+    read_games,
     without_utf16,
 )
 from tests.records.sgf_tools import numbered_game, tar_bytes

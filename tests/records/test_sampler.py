@@ -1,7 +1,5 @@
 """The sampler is a pure function, its epochs are permutations, its draws have the published frequencies."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -10,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonn_core.records.hashing import draws, stream_key
-from gonn_core.records.sampler import GONN_KEEP, Sampler, keep_for_rows, permute
+from gonn_core.records.sampler import GONN_KEEP, Sampler, draws, keep_for_rows, permute, stream_key
 
 
 def view(n, digest="0123456789abcdef0123"):
@@ -19,7 +16,7 @@ def view(n, digest="0123456789abcdef0123"):
 
 
 @given(n=st.integers(1, 3000), seed=st.integers(0, 2**40))
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_permutation_is_a_bijection_for_every_n(n, seed):
     images = permute(np.arange(n), n, "test", seed)
     assert np.array_equal(np.sort(images), np.arange(n))
@@ -34,25 +31,12 @@ def test_permutation_sends_each_position_everywhere():
     assert ((counts - expected) ** 2 / expected).sum() < 130  # chi-square with 81 degrees of freedom: p = 0.0005
 
 
-def test_permutation_leaves_no_trace_of_order():
-    n = 100_003
-    images = permute(np.arange(n), n, "order").astype(float)
-    assert abs(np.corrcoef(np.arange(n), images)[0, 1]) < 0.015
-    assert abs(np.corrcoef(images[:-1], images[1:])[0, 1]) < 0.015
-
-
 def test_an_epoch_holds_each_position_once_and_the_next_has_another_order():
     sampler = Sampler(view(1000), 50, 7)
     first = np.concatenate([sampler.batch(k).rows for k in range(20)])
     second = np.concatenate([sampler.batch(k).rows for k in range(20, 40)])
     assert np.array_equal(np.sort(first), view(1000).rows) and np.array_equal(np.sort(second), view(1000).rows)
     assert not np.array_equal(first, second)
-
-
-def test_batches_that_straddle_epochs_lose_nothing():
-    sampler = Sampler(view(10), 7, 1)
-    rows = np.concatenate([sampler.batch(k).rows for k in range(10)])
-    assert np.array_equal(np.bincount(rows, minlength=29)[view(10).rows], np.full(10, 7))
 
 
 def test_samples_do_not_depend_on_how_they_are_cut_into_batches():
@@ -88,13 +72,6 @@ def test_frozen_history_is_a_matter_of_row_and_seed_alone():
     assert np.mean([len(each) == 1 for each in by_row(redrawn[0], redrawn[2]).values()]) < 0.2
 
 
-def test_frozen_history_has_the_published_frequencies():
-    sampler = Sampler(view(40_000), 20_000, 3, "epochs", "batch", GONN_KEEP, True)
-    keep = np.concatenate([sampler.batch(k).keep for k in range(2)])
-    for i, share in enumerate(np.cumprod(GONN_KEEP)):
-        assert (keep > i).mean() == pytest.approx(share, abs=0.01)
-
-
 def test_a_batch_depends_on_seed_number_and_view_only():
     config = ("epochs", "sample", GONN_KEEP)
     reference = Sampler(view(400), 64, 5, *config).batch(9)
@@ -110,20 +87,11 @@ def test_a_batch_depends_on_seed_number_and_view_only():
         assert not np.array_equal(reference.rows, other.rows)
 
 
-def test_golden_batch_in_another_process():
+def test_golden_batch():
     """The data order of every finished trial: when these change, raise gonn_core.numerics.FEATURES."""
-    code = (
-        "import sys; sys.path.insert(0, '.')\n"
-        "from tests.records.test_sampler import view\n"
-        "from gonn_core.records.sampler import Sampler, GONN_KEEP\n"
-        "b = Sampler(view(1_000_000), 6, 11, 'epochs', 'sample', GONN_KEEP).batch(3)\n"
-        "print(b.rows.tolist(), b.symmetries.tolist(), b.keep.tolist())"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert printed == GOLDEN
-
-
-GOLDEN = "[1934983, 2822608, 1503418, 310006, 1551958, 2022163] [3, 2, 2, 3, 1, 5] [5, 5, 5, 1, 5, 5]"
+    batch = Sampler(view(1_000_000), 6, 11, "epochs", "sample", GONN_KEEP).batch(3)
+    rows = [1934983, 2822608, 1503418, 310006, 1551958, 2022163]
+    assert [part.tolist() for part in batch] == [rows, [3, 2, 2, 3, 1, 5], [5, 5, 5, 1, 5, 5]]
 
 
 def test_turning_one_draw_off_leaves_the_others():
@@ -134,21 +102,12 @@ def test_turning_one_draw_off_leaves_the_others():
     assert np.array_equal(full.keep, Sampler(view(300), 32, 1, history_keep=GONN_KEEP).batch(2).keep)
 
 
-def test_symmetries_are_uniform_per_batch_or_per_sample():
-    per_batch = Sampler(view(50), 20, 2, augmentation="batch")
-    drawn = [per_batch.batch(k).symmetries for k in range(4000)]
-    assert all((s == s[0]).all() for s in drawn)
-    assert np.abs(np.bincount([s[0] for s in drawn], minlength=8) / 4000 - 1 / 8).max() < 0.02
-    per_sample = Sampler(view(50), 40_000, 2, augmentation="sample").batch(0).symmetries
-    assert np.abs(np.bincount(per_sample, minlength=8) / 40_000 - 1 / 8).max() < 0.01
-
-
-@pytest.mark.parametrize("source", ["sampler", "rows"])
+@pytest.mark.parametrize("source", ["sampler", "frozen", "rows"])
 def test_history_is_kept_with_the_published_frequencies(source):
     """spec: GoNN 1.3: marginal keep probabilities .900 .855 .812 .796 .780."""
-    n = 400_000
-    if source == "sampler":
-        keep = Sampler(view(1000), n, 4, history_keep=GONN_KEEP).batch(0).keep
+    n = 200_000
+    if source != "rows":
+        keep = Sampler(view(n), n, 4, history_keep=GONN_KEEP, history_frozen=source == "frozen").batch(0).keep
     else:
         keep = keep_for_rows(np.arange(n) + 12345, 4, GONN_KEEP)
     marginals = [(keep >= i).mean() for i in range(1, 6)]
@@ -182,8 +141,3 @@ def test_plain_draws_equal_kernel_draws():
 def test_bad_settings_are_refused(bad):
     with pytest.raises(ValueError):
         Sampler(**{"view": view(5), "batch_size": 4, "data_seed": 1, **bad})
-
-
-def test_an_empty_view_is_refused():
-    with pytest.raises(ValueError):
-        Sampler(view(0), 4, 1)

@@ -9,8 +9,18 @@ from hypothesis import strategies as st
 
 from gonn_core.go import layout
 from gonn_core.go.points import BLACK, SYMMETRY, WHITE
-from gonn_core.records.sgf.games import MAX_NODES, REASONS, BadGame, GameRecord, read_game, read_games
-from gonn_core.records.sgf.properties import parse_komi, parse_rank, parse_result, parse_year
+from gonn_core.records.sgf import (
+    MAX_NODES,
+    REASONS,
+    BadGame,
+    GameRecord,
+    parse_komi,
+    parse_rank,
+    parse_result,
+    parse_year,
+    read_game,
+    read_games,
+)
 from tests.records.sgf_tools import LETTERS, ROOT, sgf
 
 
@@ -44,11 +54,6 @@ def test_moves_passes_and_root_values():
         0,
     )
     assert (game.winner, game.result, game.margin, game.flags) == (WHITE, layout.RESULT_COUNTED, 3.5, 0)
-
-
-def test_moves_behind_other_properties_and_in_the_root():
-    assert moves(read_game(sgf("B pd", ROOT)[:-1] + b";TW[aa]TB[bb]W[dd]N[x])", "kgs")) == "B pd W dd"
-    assert moves(read_game(f"(;{ROOT}B[aa];W[bb])".encode(), "kgs")) == "B aa W bb"
 
 
 @pytest.mark.parametrize(
@@ -129,19 +134,6 @@ def test_among_games_of_ones_own_the_default_size_is_19x19(points, with_setup):
     (game,), strict = read_games(unsized, "kgs", lenient=True), read_game(sized, "kgs")
     assert (moves(game), game.setup, game.canonical) == (moves(strict), strict.setup, strict.canonical)
     assert reason(unsized) == "no board size", "declared data sets keep GoNN's rule"
-
-
-@pytest.mark.parametrize(
-    "data, expected",
-    [
-        (b"(;B[tu])", "bad move"),
-        (b"(;AB[aa:ta])", "bad setup"),
-        (b"(;SZ[];B[aa])", "not 19x19"),
-    ],
-)
-def test_a_game_without_a_size_that_leaves_the_board_is_skipped(data, expected):
-    (game,) = read_games(data, "kgs", lenient=True)
-    assert game.args[0] == expected
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

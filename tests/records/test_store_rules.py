@@ -15,8 +15,8 @@ from gonn_core import numerics
 from gonn_core.records.build import prepare_store
 
 CORE = Path(gonn_core.__file__).parent
-SOURCES = ("go/*.py", "records/archives/*.py", "records/sgf/*.py", "records/batches.py")
-FINGERPRINT = "d5fadc7fd7955adf"
+SOURCES = ("go/*.py", "records/archives/*.py", "records/sgf.py", "records/batches.py")
+FINGERPRINT = "2bf6ce7872e73431"
 STARTER_STORE, STARTER_INDEX = "74eef8017f7618c10c37", "cb8a217295469332be14"
 
 

@@ -9,13 +9,13 @@ import pytest
 from gonn_core.errors import UserError
 from gonn_core.records import views
 from gonn_core.records.build import GameSource, prepare_store
-from gonn_core.records.corrupt import corrupt_games
 from gonn_core.records.store import open_store
 from gonn_core.records.views import (
     SPLITS,
     RowFilter,
     SplitRule,
     assign_games,
+    corrupt_games,
     make_training_view,
     make_views,
     select_rows,
@@ -77,13 +77,6 @@ def test_filters(tmp_path, rows, used):
     store = make(tmp_path, game(1, extra="BR[6d]WR[4d]HA[2]C[corrupt]"))
     expected = {"both": range(8), "black": range(0, 8, 2), "white": range(1, 8, 2), "none": ()}[used]
     assert samples(store, rows)["train"] == list(expected)
-
-
-def test_professionals_are_above_nine_dan_and_missing_ranks_below_all(tmp_path):
-    store = make(tmp_path, game(1, extra="BR[1p]WR[9d]"), game(2, extra="BR[?]"), game(3, extra="BR[9d]WR[odd]"))
-    assert samples(store, RowFilter(min_rank=8))["train"] == list(range(8))
-    assert samples(store, RowFilter(min_rank=-30))["train"] == list(range(8))
-    assert len(samples(store)["train"]) == 24
 
 
 def test_games_with_an_illegal_move_are_kept_up_to_it_or_dropped(tmp_path):
@@ -219,20 +212,6 @@ def test_amateurs_are_ignored_colour_by_colour(tmp_path):
         assert len(samples(store, RowFilter(min_rank=-30))["train"]) < len(samples(store)["train"])  # whole games go
 
 
-def test_each_source_has_its_own_rank_scheme(tmp_path):
-    for name in ("a", "b"):
-        members = {f"{i}.sgf": game(i + 10 * ord(name), extra="BR[3d]WR[6d]") for i in range(2)}
-        (tmp_path / f"{name}.tar").write_bytes(tar_bytes(members))
-    sources = [GameSource(tmp_path / "a.tar", "gogod"), GameSource(tmp_path / "b.tar", "kgs")]
-    store = prepare_store(sources, tmp_path / "stores")
-    assert samples(store, RowFilter(ignore_amateurs=True))["train"] == [
-        *range(8),
-        *range(9, 17),
-        *range(19, 27, 2),
-        *range(28, 36, 2),
-    ]
-
-
 def says_at(number: int, move: int, text: str) -> bytes:
     """A game of 60 moves with a comment on one of them; on the root for 0."""
     nodes = numbered_game(number, 60, f"{ROOT}DT[2001]").decode()
@@ -266,21 +245,6 @@ def test_a_record_that_calls_itself_corrupt_anywhere_is_dropped(tmp_path):
     assert np.array_equal(corrupt_games(again), corrupt_games(store)) and corrupt_games(store).sum() == 16
     with pytest.raises(UserError, match="stands in its archives"):
         corrupt_games(open_store(store.folder))
-
-
-def test_what_comments_say_is_not_in_the_store(tmp_path):
-    """So trials that do not filter by it keep their identities."""
-    digests = set()
-    for word in ("corrupt", "fine"):
-        folder = tmp_path / word
-        folder.mkdir()
-        (folder / "a.tar").write_bytes(tar_bytes({"0.sgf": says_at(1, 50, word), "1.sgf": says_at(2, 1, "fine")}))
-        store = prepare_store([GameSource(folder / "a.tar")], tmp_path / "stores")
-        digests.add((store.digest, make_views(store, RowFilter(), YEARS, tmp_path / "stores")["train"].digest))
-        assert corrupt_games(store).tolist() == [word == "corrupt", False]
-        dropped = make_views(store, RowFilter(drop_corrupt=True), YEARS, tmp_path / "stores")["train"]
-        assert dropped.n == (60 if word == "corrupt" else 120)
-    assert len(digests) == 1
 
 
 def test_damaged_marks_are_made_again(tmp_path, caplog):

@@ -44,9 +44,9 @@ def load(file: str, before: int | None) -> Game:
     Raises GtpError for a file that is none, another board than 19x19, or an illegal move.
     """
     # With sgfmill behind it, which other commands do without.
+    from gonn_core.records.archives import ArchiveReading
     from gonn_core.records.archives.members import read_members
-    from gonn_core.records.archives.reading import ArchiveReading
-    from gonn_core.records.sgf.games import BadGame, read_games
+    from gonn_core.records.sgf import BadGame, read_games
 
     if Path(file).suffix.lower() != ".sgf":
         raise GtpError("cannot load file")

@@ -1,7 +1,6 @@
-"""Sources of games: which files a path stands for, and the game files that one of them holds, in a fixed order."""
+"""Sources of games: the files that a path stands for, and the game files in one of them, in a fixed order."""
 
 import glob
-import logging
 import os
 import stat
 import struct
@@ -10,8 +9,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from gonn_core.errors import InputError, SettingError, printable
-from gonn_core.records.archives.reading import ARCHIVE_SUFFIXES, ArchiveReading, Member
+from gonn_core.errors import InputError, SettingError
+from gonn_core.records.archives import ARCHIVE_SUFFIXES, ArchiveReading, Member
 from gonn_core.records.archives.tar import read_tar
 
 _MAX_DIRECTORY = 32 << 20
@@ -19,6 +18,7 @@ _MAX_DIRECTORY = 32 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)  # LZMA's memory cannot be bounded here
 _ENCRYPTED = 1
 _END, _END_64_LOCATOR = b"PK\5\6", b"PK\6\7"
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, struct.error)
 
 
 def read_zip(path: Path, reading: ArchiveReading) -> Iterator[Member]:
@@ -36,8 +36,7 @@ def read_zip(path: Path, reading: ArchiveReading) -> Iterator[Member]:
         for i, info in enumerate(members):
             reading.fraction = i / len(members)
             reading.add_member(path)
-            name = info.filename
-            mode = info.external_attr >> 16
+            name, mode = info.filename, info.external_attr >> 16
             if info.is_dir():
                 continue
             if stat.S_ISLNK(mode):
@@ -49,27 +48,16 @@ def read_zip(path: Path, reading: ArchiveReading) -> Iterator[Member]:
             elif info.compress_type not in _METHODS:
                 reading.ignore("unsupported compression", name)
             elif reading.wants(name, info.file_size):
-                data = _read(archive, info, path, reading.max_game_bytes)
-                reading.add_bytes(path, len(data))
-                if len(data) > reading.max_game_bytes:  # the directory lied
-                    reading.ignore("too large", name)
-                else:
-                    yield Member(name, data)
-
-
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, limit: int) -> bytes:
-    try:
-        with archive.open(info) as file:
-            return file.read(limit + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, struct.error) as error:
-        raise InputError(
-            path, f"damaged or truncated at byte {info.header_offset:,}, member {info.filename} ({error})"
-        ) from None
+                try:
+                    with archive.open(info) as file:
+                        yield from reading.bounded(path, name, file)
+                except _BROKEN as error:
+                    where = f"byte {info.header_offset:,}, member {name}"
+                    raise InputError(path, f"damaged or truncated at {where} ({error})") from None
 
 
 def _directory_bytes(path: Path) -> int:
-    """Size of the central directory that the end record claims, which is what zipfile will read; 0 when there is
-    none."""
+    """Size of the central directory that the end record claims, which zipfile will read; 0 when there is none."""
     with open(path, "rb") as file:
         end = file.seek(0, 2)
         file.seek(max(0, end - (1 << 16) - 64))
@@ -95,63 +83,36 @@ def find_sources(where: str | os.PathLike) -> list[Path]:
     """Source files that a path, folder or glob stands for, sorted: archives each by itself, a folder for its loose .sgf
     files.
 
-    Archives anywhere below a folder are sources of their own; links below it are not followed. A folder in which
-    something cannot be read is a source too, that says so when it is read. Raises SettingError when there is nothing.
+    Archives anywhere below a folder are sources of their own; links below it are not followed. Raises SettingError
+    when there is nothing, InputError for a folder that cannot be read.
     """
     where = os.path.expanduser(os.fspath(where))
-    if os.path.exists(where):
-        paths = [where]
-    else:
-        paths = sorted(glob.glob(where, recursive=True)) if glob.has_magic(where) else []
-        if not paths:
-            raise SettingError(
-                "DATA",
-                where,
-                "no such file or folder",
-                "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob",
-            )
-    sources = []
+    paths = [where] if os.path.exists(where) else sorted(glob.glob(where, recursive=True))
+    sources: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            reading = ArchiveReading()
-            try:
-                files = _files(path, reading)
-            except InputError:
-                if len(paths) == 1:
-                    raise
-                files = []
-                sources.append(path)  # of several, one that cannot be read is passed over when all are read
-            if reading.unread or any(child.suffix.lower() == ".sgf" for child in files):
-                sources.append(path)
+            files = _files(path)
+            sources += [path] * any(child.suffix.lower() == ".sgf" for child in files)
             sources += filter(is_archive, files)
         elif is_archive(path) or path.suffix.lower() == ".sgf":
             sources.append(path)
     if not sources:
-        raise SettingError(
-            "DATA",
-            where,
-            "no .sgf file and no archive there",
-            "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob",
-        )
+        problem = "no .sgf file and no archive there" if paths else "no such file or folder"
+        valid = "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob"
+        raise SettingError("DATA", where, problem, valid)
     return list(dict.fromkeys(sources))
 
 
 def list_archives(folder: Path) -> list[Path]:
-    """All archives below a folder, in a fixed order; links are not followed, and folders that cannot be read are
-    passed over with a line. Raises InputError when the folder itself cannot be read."""
-    reading = ArchiveReading()
-    found = list(filter(is_archive, _files(folder, reading)))
-    for why, entries in reading.unread.items():
-        names = ", ".join(entries.names)
-        logging.getLogger("gonn_core").warning("%s: %s: %s", printable(str(folder)), why, names)
-    return found
+    """All archives below a folder, in a fixed order; links are not followed. Raises InputError."""
+    return list(filter(is_archive, _files(folder)))
 
 
 def read_members(path: Path, reading: ArchiveReading, name: str | None = None) -> Iterator[Member]:
     """Game files of one source in a fixed order: archive order, or names sorted for a folder. Raises InputError on
-    damage.
+    damage and for a file that cannot be opened.
 
-    `name` is the name whose suffix says what the file is, by default its own.
+    name: the name whose suffix gives the format, by default the path's own.
     """
     reading.fraction = 0.0
     name = name or path.name
@@ -166,75 +127,48 @@ def read_members(path: Path, reading: ArchiveReading, name: str | None = None) -
             reading.add_member(path)
             yield from _read_file(path, name, reading)
     except OSError as error:
-        raise InputError(path, error.strerror or str(error)) from None
+        raise InputError(error.filename or path, error.strerror or str(error)) from None
 
 
-def _files(folder: Path, reading: ArchiveReading) -> list[Path]:
+def _files(folder: Path) -> list[Path]:
     try:
-        return [path for path, info in _walk(folder, reading) if stat.S_ISREG(info.st_mode)]
+        return [path for path, info in _walk(folder) if stat.S_ISREG(info.st_mode)]
     except OSError as error:
-        raise InputError(folder, error.strerror or str(error)) from None
+        raise InputError(error.filename or folder, error.strerror or str(error)) from None
 
 
-def _walk(folder: Path, reading: ArchiveReading) -> Iterator[tuple[Path, os.stat_result]]:
-    """All entries below a folder that are no folders, with their lstat, in sorted order; links are not followed.
-
-    What cannot be read below it is counted in `reading`. Raises OSError when the folder itself cannot be.
-    """
+def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """All entries below a folder that are no folders, with their lstat, in sorted order; links are not followed. Raises
+    OSError."""
     pending = [folder]
     while pending:
-        inner = pending.pop()
-        try:
-            with os.scandir(inner) as entries:
-                ordered = sorted(entries, key=lambda entry: entry.name)
-        except OSError as error:
-            if inner == folder:
-                raise
-            reading.ignore_unreadable(error, inner.relative_to(folder).as_posix() + "/")
-            continue
+        with os.scandir(pending.pop()) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
         pending += [Path(entry.path) for entry in reversed(ordered) if entry.is_dir(follow_symlinks=False)]
         for entry in ordered:
             if not entry.is_dir(follow_symlinks=False):
-                try:
-                    info = entry.stat(follow_symlinks=False)
-                except OSError as error:
-                    reading.ignore_unreadable(error, Path(entry.path).relative_to(folder).as_posix())
-                else:
-                    yield Path(entry.path), info
+                yield Path(entry.path), entry.stat(follow_symlinks=False)
 
 
 def _read_folder(folder: Path, reading: ArchiveReading) -> Iterator[Member]:
-    entries = sum(1 for _ in _walk(folder, ArchiveReading()))
-    for i, (path, info) in enumerate(_walk(folder, reading)):
+    entries = sum(1 for _ in _walk(folder))
+    for i, (path, info) in enumerate(_walk(folder)):
         reading.fraction = i / max(1, entries)
         reading.add_member(folder)
         name = path.relative_to(folder).as_posix()
         if not stat.S_ISREG(info.st_mode):
             reading.ignore("link" if stat.S_ISLNK(info.st_mode) else "device", name)
-        elif is_archive(path):
-            continue  # a source of its own
-        else:
-            try:
-                game = _read_file(path, name, reading)
-            except OSError as error:
-                reading.ignore_unreadable(error, name)
-            else:
-                yield from game
+        elif not is_archive(path):  # an archive is a source of its own
+            yield from _read_file(path, name, reading)
 
 
-def _read_file(path: Path, name: str, reading: ArchiveReading) -> list[Member]:
+def _read_file(path: Path, name: str, reading: ArchiveReading) -> Iterator[Member]:
     """The game file, or nothing where it is none. Raises OSError."""
-    # Opened without following links or waiting for a writer, and only then looked at: the entry may have been
-    # exchanged.
+    # Opened without following links or waiting for a writer, and only then examined: the entry may have been exchanged.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
             reading.ignore("device", name)
         elif reading.wants(name, info.st_size):
-            data = file.read(reading.max_game_bytes + 1)
-            reading.add_bytes(path, len(data))
-            if len(data) <= reading.max_game_bytes:
-                return [Member(name, data)]
-            reading.ignore("too large", name)
-    return []
+            yield from reading.bounded(path, name, file)

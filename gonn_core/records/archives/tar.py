@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from gonn_core.errors import InputError
-from gonn_core.records.archives.reading import ArchiveReading, Member
+from gonn_core.records.archives import ArchiveReading, Member
 
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 16
@@ -24,16 +24,17 @@ _MAX_EXTENDED_HEADER = 1 << 20
 _SPARSE_MORE, _SPARSE_MORE_AGAIN = 482, 504  # where GNU sparse headers say that another one follows
 _PAX_LENGTH = re.compile(rb"([0-9]{1,19}) ")
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+_PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
+_EXTENDED = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XGLTYPE, *_PAX)
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 
 
 class _XzStream:
     """`read(n)` over an xz file (one or more streams) whose decoder may use at most XZ_MEMORY bytes."""
 
     def __init__(self, file):
-        self._file, self._decoder = file, None
-
-    def _new_decoder(self):
-        return lzma.LZMADecompressor(lzma.FORMAT_AUTO, memlimit=XZ_MEMORY)
+        self._file = file
+        self._decoder: lzma.LZMADecompressor | None = None
 
     def read(self, size: int) -> bytes:
         while True:
@@ -42,7 +43,7 @@ class _XzStream:
                 ahead = (ahead or self._file.read(_CHUNK)).lstrip(b"\0")  # streams may be padded with zeros
                 if not ahead:
                     return b""
-                self._decoder = self._new_decoder()
+                self._decoder = lzma.LZMADecompressor(lzma.FORMAT_AUTO, memlimit=XZ_MEMORY)
                 data = self._decoder.decompress(ahead, size)
             else:
                 more = self._file.read(_CHUNK) if self._decoder.needs_input else b""
@@ -70,10 +71,11 @@ class _TarStream:
     def __init__(self, path: Path, file, reading: ArchiveReading, name: str):
         self._path, self._reading = path, reading
         self._stream = _decompressed(file, name)
-        self._buffer = bytearray()  # grows at its end and shrinks at its front without being copied each time
+        self.buffer = bytearray()  # grows at its end and shrinks at its front without being copied each time
         self.offset, self.member = 0, ""
 
-    def _fill(self) -> bool:
+    def fill(self) -> bool:
+        """Read a piece of the stream into the buffer; whether there was one."""
         try:
             data = self._stream.read(_CHUNK)
         except _DAMAGE as error:
@@ -83,7 +85,7 @@ class _TarStream:
         except OSError as error:  # bz2 has no exception of its own
             self.damaged("damaged or truncated" if error.errno is None else error.strerror or str(error))
         self._reading.add_bytes(self._path, len(data))
-        self._buffer += data
+        self.buffer += data
         return bool(data)
 
     def damaged(self, problem: str) -> NoReturn:
@@ -93,13 +95,13 @@ class _TarStream:
 
     def read(self, size: int, may_end: bool = False) -> bytes:
         """Exactly `size` bytes (at most a few MiB); b"" at the end of the stream when `may_end`."""
-        while len(self._buffer) < size:
-            if not self._fill():
-                if may_end and not self._buffer:
+        while len(self.buffer) < size:
+            if not self.fill():
+                if may_end and not self.buffer:
                     return b""
                 self.damaged("truncated")
-        data = bytes(memoryview(self._buffer)[:size])
-        del self._buffer[:size]
+        data = bytes(memoryview(self.buffer)[:size])
+        del self.buffer[:size]
         self.offset += size
         return data
 
@@ -109,11 +111,6 @@ class _TarStream:
             step = min(size, _CHUNK)
             self.read(step)
             size -= step
-
-    def check_end(self):
-        """Read what is left, so that the compression's own checksum is tested."""
-        while self._fill():
-            self._buffer.clear()
 
 
 def read_tar(path: Path, reading: ArchiveReading, archive_name: str) -> Iterator[Member]:
@@ -135,56 +132,40 @@ def read_tar(path: Path, reading: ArchiveReading, archive_name: str) -> Iterator
             if info.size < 0:
                 stream.damaged("not a tar header")
             padded = -(-info.size // _BLOCK) * _BLOCK
-            if info.type in (
-                tarfile.GNUTYPE_LONGNAME,
-                tarfile.GNUTYPE_LONGLINK,
-                tarfile.XHDTYPE,
-                tarfile.XGLTYPE,
-                tarfile.SOLARIS_XHDTYPE,
-            ):
+            if info.type in _EXTENDED:
                 if info.size > _MAX_EXTENDED_HEADER:
                     stream.damaged("an extended header of more than 1 MiB")
                 data = stream.read(padded)[: info.size]
                 if info.type == tarfile.GNUTYPE_LONGNAME:
                     extended["path"] = data.split(b"\0")[0].decode("utf-8", "surrogateescape")
-                elif info.type in (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE):
+                elif info.type in _PAX:
                     extended |= _pax_records(data)
                 continue
             name = stream.member = extended.get("path", info.name)
-            if "size" in extended:
-                if not re.fullmatch("[0-9]{1,19}", extended["size"]):
-                    stream.damaged("a bad size in an extended header")
-                size = int(extended["size"])
-                padded = -(-size // _BLOCK) * _BLOCK
-            else:
-                size = info.size
-            extended = {}
+            digits = extended.get("size", str(info.size))
+            if not re.fullmatch("[0-9]{1,19}", digits):
+                stream.damaged("a bad size in an extended header")
+            size, extended = int(digits), {}
+            padded = -(-size // _BLOCK) * _BLOCK
             reading.add_member(path)
             reading.fraction = file.tell() / size_on_disk
-            if info.type in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE) and not name.endswith("/"):
+            if info.type in (tarfile.LNKTYPE, tarfile.SYMTYPE):
+                reading.ignore("link", name)  # a size in its header is that of its target
+                continue
+            if info.type == tarfile.GNUTYPE_SPARSE:
+                reading.ignore("sparse file", name)
+                more = block[_SPARSE_MORE]
+                while more:
+                    more = stream.read(_BLOCK)[_SPARSE_MORE_AGAIN]
+            elif info.type in _FILES and not name.endswith("/"):
                 if reading.wants(name, size):
                     yield Member(name, stream.read(padded)[:size])
-                else:
-                    stream.skip(padded)
-            else:
-                _skip_special(stream, reading, info, name, padded, block)
-        stream.check_end()
-
-
-def _skip_special(stream: _TarStream, reading: ArchiveReading, info, name: str, padded: int, block: bytes):
-    if info.type in (tarfile.DIRTYPE, tarfile.AREGTYPE, tarfile.REGTYPE):
-        pass
-    elif info.type in (tarfile.LNKTYPE, tarfile.SYMTYPE):
-        reading.ignore("link", name)
-        return  # a size in a link's header is that of its target
-    elif info.type == tarfile.GNUTYPE_SPARSE:
-        reading.ignore("sparse file", name)
-        more = block[_SPARSE_MORE]
-        while more:
-            more = stream.read(_BLOCK)[_SPARSE_MORE_AGAIN]
-    else:
-        reading.ignore("device", name)
-    stream.skip(padded)
+                    continue
+            elif info.type not in (tarfile.DIRTYPE, *_FILES):
+                reading.ignore("device", name)
+            stream.skip(padded)
+        while stream.fill():  # to the end, so that the compression's own checksum is tested
+            stream.buffer.clear()
 
 
 def _pax_records(data: bytes) -> dict[str, str]:

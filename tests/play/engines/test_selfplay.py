@@ -12,7 +12,7 @@ from gonn_core.play.engines.client import EngineError, GtpClient
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.engines.selfplay import KOMIS, Start, play_game, selfplay_sgf, start_of
 from gonn_core.play.rules import Openings, random_setup
-from gonn_core.records.sgf.games import read_game
+from gonn_core.records.sgf import read_game
 from orchestration.cli.command import run
 from tests.paths import FAKE_ENGINE
 

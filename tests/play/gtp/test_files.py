@@ -3,7 +3,7 @@
 import pytest
 
 from gonn_core.go.points import BLACK, WHITE, point
-from gonn_core.records.sgf.games import read_game
+from gonn_core.records.sgf import read_game
 from tests.play.gtp.board import send, session
 from tests.records.sgf_tools import sgf
 

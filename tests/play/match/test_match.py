@@ -15,7 +15,7 @@ from gonn_core.play.match.players import EngineEntrant, engine_seed
 from gonn_core.play.match.playing import MOST_ATTEMPTS, play_match
 from gonn_core.play.match.record import MatchRecord, describe_match, open_match
 from gonn_core.play.rules import Openings, Rules
-from gonn_core.records.sgf.games import read_game
+from gonn_core.records.sgf import read_game
 from tests.paths import FAKE_ENGINE
 from tests.waiting import PATIENCE
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gonn_core.play.match.record import identity_digest, load_match
-from gonn_core.records.sgf.games import read_game
+from gonn_core.records.sgf import read_game
 from tests.paths import ROOT
 
 KEPT = ROOT / "results" / "play" / "gnugo"
