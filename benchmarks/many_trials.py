@@ -39,7 +39,7 @@ from gonn_core.evaluation.stored import FORMAT, pack_arrays
 from gonn_core.features.sets import plane_names
 from gonn_core.nets import build_net
 from gonn_core.records.views import subset
-from gonn_core.trial import checkpoint
+from gonn_core.trial import weights
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease
@@ -161,7 +161,7 @@ def finish(job: Job, study: Study, arm: str, prepared: PreparedData, tensors: di
         directory.write_metrics(lines, lease)
         directory.write(
             f"snapshots/{samples}.safetensors",
-            checkpoint.pack(job.id, tensors, {"samples": samples, "weights": digest}),
+            weights.pack(job.id, tensors, {"samples": samples, "weights": digest}),
             lease,
         )
         for request in job.run.evaluations:
@@ -222,9 +222,8 @@ def write_evaluation(
         **scores.means(),
     }
     ply = np.arange(n) - np.searchsorted(games, games)  # rows of a game are contiguous
-    directory.write(
-        f"eval/{identity}.npz", pack_arrays(scores, view.rows, games, ply.astype(np.int16), ply % 30 == 7), lease
-    )
+    arrays = pack_arrays(scores._replace(ply=ply.astype(np.int16), ko=ply % 30 == 7), view.rows, games)
+    directory.write(f"eval/{identity}.npz", arrays, lease)
     directory.write_json(f"eval/{identity}.json", {**about, "seconds": 24.0, "requests": [asked]}, lease)
 
 

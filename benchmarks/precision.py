@@ -22,6 +22,7 @@ import torch
 from ablations.study import Study, read_study
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import evaluate
+from gonn_core.records.views import subset
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.environment import reset_torch
 from gonn_core.trial.data import TrialData
@@ -217,7 +218,7 @@ def evaluated(workspace: Workspace, directory: TrialDirectory, positions: int) -
     reset_torch(1, cpu)
     net, _ = snapshot_net(directory, job.config, job.id, max(directory.snapshots()))
     maker = PlaneMaker(data.store, job.config.features, cpu, torch.channels_last, ())
-    rows = data.subset(request.view, request.minimum_positions, request.subset_seed).rows
+    rows = subset(data.view(request.view), request.minimum_positions, request.subset_seed).rows
     spread = rows[:: max(1, len(rows) // positions)]
     net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's types lack the keyword
     return {p: evaluate(net, maker, spread, "full", precision=p).means()["nats"] for p in BOTH}

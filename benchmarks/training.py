@@ -95,7 +95,7 @@ def step_rates(config: TrialConfig, variants: Sequence[Variant], rounds: int, se
         for variant, (trainer, batches) in trainers.items():
             with _torchs_prelu(variant.torchs_prelu):
                 trainer.step(next(batches))
-                _, rate = timed_steps(trainer, batches, CPU, seconds, of_cpu_time=True).rates
+                _, rate = timed_steps(trainer, batches, CPU, seconds, of_cpu_time=True)
                 rates[variant].append(rate)
     return rates
 

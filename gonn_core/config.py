@@ -21,37 +21,10 @@ from gonn_core import numerics
 from gonn_core.errors import SettingError
 from gonn_core.settings.data import DataConfig, EvaluationConfig
 from gonn_core.settings.features import FeatureConfig
-from gonn_core.settings.gonn_net import HeadConfig, StemConfig, TrunkConfig
+from gonn_core.settings.gonn_net import HeadConfig, StemConfig, TrunkConfig  # noqa: F401  imported from here
 from gonn_core.settings.net import NetConfig
-from gonn_core.settings.strict import Digest, Strict
-from gonn_core.settings.training import OptimiserConfig, ScheduleConfig, TrainingConfig
-
-__all__ = [
-    "DataConfig",
-    "Digest",
-    "EvaluationConfig",
-    "FeatureConfig",
-    "HeadConfig",
-    "NetConfig",
-    "OptimiserConfig",
-    "ScheduleConfig",
-    "StemConfig",
-    "Strict",
-    "TrainingConfig",
-    "TrialConfig",
-    "TrunkConfig",
-    "can_have",
-    "canonical",
-    "config_paths",
-    "get_path",
-    "has_values",
-    "nearest_paths",
-    "parse_config",
-    "parse_model",
-    "trial_id",
-    "with_values",
-]
-
+from gonn_core.settings.strict import Digest, Strict  # noqa: F401
+from gonn_core.settings.training import OptimiserConfig, ScheduleConfig, TrainingConfig  # noqa: F401
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -108,7 +81,7 @@ def _short(value) -> str:
 
 
 def _model_at(model, location):
-    """The model class that a validation location lies in, None where it is no plain sub-model."""
+    """The model class at a validation location, None where it is no plain sub-model."""
     for part in location:
         field = getattr(model, "model_fields", {}).get(part)
         model = field.annotation if field is not None else None

@@ -91,3 +91,31 @@ def _inert(found: re.Match) -> str:
     return "".join(
         _ENTITIES.get(sign, "\\" + sign) if not sign.isalnum() and not sign.isspace() else sign for sign in signs
     )
+
+
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "STATUS_ALLOC_FAILED",
+    "llocate memory",
+    "can't start new thread",
+    "failed to map segment",
+)
+"""In messages of CUDA, cuBLAS, cuDNN, torch's allocator, Python and the loader, which have no error type for it."""
+
+
+class OutOfMemory(UserError):
+    """The GPU or the machine ran out of memory. The trial can resume from its last checkpoint."""
+
+    def __init__(self, problem: str):
+        super().__init__(f"out of memory ({printable(problem, 300)})")
+
+
+def shortage(error: BaseException) -> str | None:
+    """The first sentence of an exception about a lack of memory; None for other exceptions."""
+    text = str(error)
+    is_one = (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or (isinstance(error, RuntimeError | OSError | ImportError) and any(sign in text for sign in _OUT_OF_MEMORY))
+    )
+    return text.split("\n")[0].split(". ")[0] or type(error).__name__ if is_one else None

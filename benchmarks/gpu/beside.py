@@ -68,7 +68,7 @@ def one_trial(config: TrialConfig, device_name: str, seconds: float) -> float:
     timed_steps(trainer, batches, device, 0.0, least=3)  # kernels are made and chosen
     print(READY, flush=True)
     sys.stdin.readline()
-    rate, _ = timed_steps(trainer, batches, device, seconds).rates
+    rate, _ = timed_steps(trainer, batches, device, seconds)
     return rate
 
 

@@ -9,7 +9,7 @@ from benchmarks.gpu.games import Games
 from gonn_core.config import TrialConfig
 from gonn_core.records.sampler import Sampler
 from gonn_core.training.batches import PlaneMaker, ahead
-from gonn_core.training.speed import synchronize
+from gonn_core.training.environment import synchronize
 
 
 def loaded(config: TrialConfig, device: torch.device, games: Games, seconds: float, threads: int) -> dict:

@@ -6,7 +6,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.gpu.kernels import CLASSES, kind_of_kernel, kind_of_operation
-from gonn_core.training.speed import synchronize
+from gonn_core.training.environment import synchronize
 
 NAMED = 12
 """Of the dearest kernels are told by name."""

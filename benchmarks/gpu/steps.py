@@ -10,10 +10,9 @@ from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
 from gonn_core.nets.cost import training_flops_per_sample
 from gonn_core.training.compiling import Compile, check_compile
-from gonn_core.training.environment import reset_torch
+from gonn_core.training.environment import forget_peak, peak_memory, reset_torch
 from gonn_core.training.loop import Trainer
 from gonn_core.training.speed import random_batches
-from gonn_core.trial.memory import forget_peak, peak_memory
 
 
 def prepared(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from gonn_core.training.speed import synchronize
+from gonn_core.training.environment import synchronize
 
 WINDOWS = 5
 

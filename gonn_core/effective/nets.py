@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from gonn_core.config import FeatureConfig, NetConfig, TrainingConfig, TrialConfig, TrunkConfig, get_path
+from gonn_core.config import FeatureConfig, TrainingConfig, TrialConfig, TrunkConfig, get_path
 from gonn_core.settings.gonn_net import block_dilation, global_blocks, sub_width
 
 
@@ -40,7 +40,7 @@ def steps_of(training: TrainingConfig) -> int:
 
 
 _SHARES = {
-    "net.trunk.dilated_share": lambda net: _deletes(net.trunk) or any(d > 1 for d in _dilations(net.trunk)),
+    "net.trunk.dilated_share": lambda net: _deletes(net.trunk) or bool(_dilations(net.trunk)),
     "net.trunk.global_share": lambda net: net.trunk.global_pooling,
     "net.trunk.ladder_share": lambda net: net.trunk.ladder_block,
     "net.trunk.chain_pooling_share": lambda net: net.trunk.chain_pooling > 0,
@@ -50,9 +50,6 @@ _SHARES = {
 }
 """Share of the trunk's width -> whether the net has such a branch."""
 
-_OF_NO_PLANE = ("past_boards_dropped", "normalisation")
-"""Settings of features that choose no plane."""
-
 
 def _later_blocks(trunk: TrunkConfig) -> tuple[int, ...]:
     """The blocks after the first, without those that pool over the board."""
@@ -61,18 +58,14 @@ def _later_blocks(trunk: TrunkConfig) -> tuple[int, ...]:
 
 
 def _dilations(trunk: TrunkConfig) -> tuple[int, ...]:
-    """Of blocks 2, 3, …; 1 where a block cannot have one."""
+    """Of blocks 2, 3, …; 1 where a block cannot have one. Empty where all are 1."""
     later = _later_blocks(trunk)
-    return tuple(block_dilation(trunk, block) if block in later else 1 for block in range(2, trunk.blocks + 1))
+    made = tuple(block_dilation(trunk, block) if block in later else 1 for block in range(2, trunk.blocks + 1))
+    return made if max(made, default=1) > 1 else ()
 
 
 def _deletes(trunk: TrunkConfig) -> bool:
     return trunk.deleted_channels and bool(_later_blocks(trunk))
-
-
-def _own_dilations(config: TrialConfig) -> Mapping[str, Any]:
-    dilations = _dilations(config.net.trunk)
-    return {"net.trunk.dilations": dilations if any(dilation > 1 for dilation in dilations) else ()}
 
 
 def _counted_shares(config: TrialConfig) -> Mapping[str, str]:
@@ -85,24 +78,9 @@ def _counted_shares(config: TrialConfig) -> Mapping[str, str]:
     return values
 
 
-def _stem_width(config: TrialConfig) -> Mapping[str, Any]:
-    return {"net.stem.width": None} if config.net.stem.width == config.net.trunk.width else {}
-
-
-def _published_planes(config: TrialConfig) -> bool:
-    """Whether the 26 planes are there that a paired fan-in counts."""
-    planes = config.features.model_copy(update=dict.fromkeys(_OF_NO_PLANE))
-    return planes == FeatureConfig().model_copy(update=dict.fromkeys(_OF_NO_PLANE))
-
-
-def _paired_head(net: NetConfig) -> bool:
-    """Whether the head has the inputs that a paired fan-in counts."""
-    return net.head.pooling in ("none", "mean_max") and net.head.activation == "crelu"
-
-
-def _policy_hidden(config: TrialConfig) -> Mapping[str, Any]:
-    encoder = config.net.encoder
-    return {"net.encoder.policy_hidden": 0} if encoder.policy_hidden == encoder.width else {}
+def _planes(features: FeatureConfig) -> dict[str, Any]:
+    """The fields that choose planes."""
+    return features.model_dump(exclude={"past_boards_dropped", "normalisation"})
 
 
 RULES = (
@@ -112,13 +90,25 @@ RULES = (
         "the net is one layer",
         lambda config: config.net.family != "conv" or bool(config.net.conv.layers or config.net.conv.head_hidden),
     ),
-    Rule(("net.stem.width",), "it is the trunk's", _stem_width),
-    unless("net.stem.fan_in", "there are as many planes", lambda config: not _published_planes(config)),
-    unless("net.head.fan_in", "the head has as many inputs", lambda config: not _paired_head(config.net)),
+    unless("net.stem.width", "it is the trunk's", lambda config: config.net.stem.width != config.net.trunk.width),
+    unless(
+        "net.stem.fan_in",
+        "there are as many planes",
+        lambda config: _planes(config.features) != _planes(FeatureConfig()),
+    ),
+    unless(
+        "net.head.fan_in",
+        "the head has as many inputs",
+        lambda config: config.net.head.pooling not in ("none", "mean_max") or config.net.head.activation != "crelu",
+    ),
     unless("net.trunk.deleted_channels", "no block could have lost them", lambda config: _deletes(config.net.trunk)),
     unless("net.trunk.ladder_mean", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
     unless("net.trunk.ladder_weights", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
-    Rule(("net.trunk.dilations",), "the blocks that could have them come out the same", _own_dilations),
+    Rule(
+        ("net.trunk.dilations",),
+        "the blocks that could have them come out the same",
+        lambda config: {"net.trunk.dilations": _dilations(config.net.trunk)},
+    ),
     Rule(tuple(_SHARES), "there is no such branch, or it has as many channels", _counted_shares),
     unless(
         "net.trunk.chain_pooling_init", "there is no chain pooling", lambda config: config.net.trunk.chain_pooling > 0
@@ -133,5 +123,9 @@ RULES = (
         "net.encoder.smolgen_activation", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"
     ),
     unless("net.encoder.smolgen_shared", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"),
-    Rule(("net.encoder.policy_hidden",), "it is the width, which 0 stands for", _policy_hidden),
+    unless(
+        "net.encoder.policy_hidden",
+        "it is the width, which 0 means",
+        lambda config: config.net.encoder.policy_hidden != config.net.encoder.width,
+    ),
 )

@@ -30,10 +30,6 @@ def _history(config: TrialConfig) -> Mapping[str, Any]:
     return {"data.history_keep": kept, "data.history_frozen": config.data.history_frozen and drawn}
 
 
-def _hides_boards(config: TrialConfig) -> bool:
-    return any(share < 1 for share in config.data.history_keep[: config.features.past_boards])
-
-
 _DATA_RULES = (
     Rule(("data.history_keep", "data.history_frozen"), "no plane shows those moves, or nothing is drawn", _history),
     unless(
@@ -41,7 +37,11 @@ _DATA_RULES = (
         "the net looks at nothing beyond the edge",
         lambda config: config.features.edge != "as_opponent" or config.net.family not in _BLIND_BEYOND,
     ),
-    unless("features.past_boards_dropped", "no past board is dropped in training", _hides_boards),
+    unless(
+        "features.past_boards_dropped",
+        "no past board is dropped in training",
+        lambda config: min(config.data.history_keep[: config.features.past_boards], default=1.0) < 1,
+    ),
 )
 
 _LOSS = ("training.loss", "training.loss_from", "training.loss_rate_factor")

@@ -1,17 +1,42 @@
-"""Metrics of single positions and their means (spec: GoNN 4.8).
+"""What is stored of every position, and the values that metrics are means of (spec: GoNN 4.8, other systems 2.7, 3.6,
+5); identities of weights and evaluations.
 
-Per position: nats = -log softmax(logits)[move], rank of the move played among the 361 logits (0 = the largest).
-top-1 = share of positions with rank 0, top-4 = with rank below 4.
+Titles and verdicts of metrics are in `gonn_core.metrics`. Each function of `VALUES` gives a value per position whose
+mean over positions is the metric. Medians, trimmed means and means over a part of the positions are no plain means:
+their values are linearised (metric + influence of the position), so that their mean is the metric and their spread over
+games is its spread; code that resamples games treats all metrics alike.
+
+Two of the documents' metrics are missing. The reducible policy loss, cross-entropy minus the target's entropy, equals
+nats: a target of one move has none. Mid-ranks of ties do not follow from a stored rank: among equal logits the lowest
+point comes first.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gonn_core.go.points import SYMMETRY
 from gonn_core.metrics import SUMMARISED
+
+if TYPE_CHECKING:
+    import torch
+
+METRIC_SET = 1
+"""Version of these metrics and of how they are computed; part of every evaluation's id. Raise it when one is added or
+changes."""
+GUESSES = (1, 2, 3, 4, 5, 10)
+THRESHOLDS = {f"p{percent}": percent / 100 for percent in (1, 2, 5, 10, 25, 50)}
+"""Shares of positions whose move gets at least such a probability."""
+WATCHED = (*THRESHOLDS, "search_loss")
+"""In every line of a trial's progress that looks at validation games, in addition to `SUMMARISED`."""
+SEARCH_EPSILON = 0.003
+"""As in the code; the text has none. It caps the search policy loss of a position at 333."""
+TRIMMED = 0.05
+"""Share cut off at each end."""
+MOVES_A_BIN = 20
+_MEDIAN_WINDOW = 0.05  # quantiles on either side of the median from which the density there is taken
 
 
 class Reading(NamedTuple):
@@ -35,30 +60,30 @@ PLAIN = Reading()
 """One forward pass, softmax over all 361 points."""
 
 
-METRIC_SET = 1
-"""Version of these metrics and of how they are computed; part of every evaluation's id. Raise it when one is added or
-changes."""
-
-
 class Scores(NamedTuple):
-    """Of every position: nats (N,) float32; rank (N,) uint16; entropy of the policy in nats and squared error, the sum
-    over points of (policy - one-hot)^2, (N,) float32: None in evaluations stored before these were kept.
-
-    illegal (N,) float32: what the policy over all points gives to illegal ones; where the policy was read
-    over legal points, None elsewhere and in evaluations stored before it was kept."""
+    """Of every position; optional arrays are None where an evaluation lacks them."""
 
     nats: np.ndarray
+    """(N,) float32: -log softmax(logits)[move]."""
     rank: np.ndarray
+    """(N,) uint16: rank of the move played among the logits, 0 the largest."""
     entropy: np.ndarray | None = None
+    """(N,) float32, of the policy in nats."""
     squared_error: np.ndarray | None = None
+    """(N,) float32: the sum over points of (policy - one-hot)^2."""
     illegal: np.ndarray | None = None
+    """(N,) float32: probability of illegal points in the policy over all points; where it is read over legal ones."""
     later_nats: np.ndarray | None = None
     """(N, K-1) float32 of the further output planes of a net with K: the reply, the move after it; nan where that is a
-    pass or the game is over. None with one plane, and in evaluations stored before it was kept; so are the next two."""
+    pass or the game is over."""
     later_rank: np.ndarray | None = None
     """(N, K-1) int16, -1 where there is no such move."""
     later_squared_error: np.ndarray | None = None
     """(N, K-1) float32, nan where there is none."""
+    ply: np.ndarray | None = None
+    """(N,) int16: moves played before the position."""
+    ko: np.ndarray | None = None
+    """(N,) bool: whether a ko forbids a point."""
 
     def means(self) -> dict[str, float]:
         """nats, top1, top4: means over the positions, nan when there is none."""
@@ -80,26 +105,132 @@ class GameSums(NamedTuple):
     counts: np.ndarray
 
 
-class GameIndex:
-    """Which position belongs to which game, for sums of many metrics. `games` (N,) holds each position's game id."""
-
-    def __init__(self, games: np.ndarray):
-        self._ids, self._inverse = np.unique(games, return_inverse=True)
-        self._counts = np.bincount(self._inverse, minlength=len(self._ids))
-
-    def __call__(self, values: np.ndarray) -> GameSums:
-        """Sums of `values` (N,) over the positions of each game."""
-        sums = np.bincount(self._inverse, weights=np.asarray(values, np.float64), minlength=len(self._ids))
-        return GameSums(self._ids, sums, self._counts)
-
-
 def game_sums(games: np.ndarray, values: np.ndarray) -> GameSums:
     """Sums of `values` (N,) over the positions of each game; `games` (N,) holds each position's game id."""
-    return GameIndex(games)(values)
+    ids, inverse, counts = np.unique(games, return_inverse=True, return_counts=True)
+    sums = np.bincount(inverse, weights=np.asarray(values, np.float64), minlength=len(ids))
+    return GameSums(ids, sums, counts)
 
 
-if TYPE_CHECKING:
-    import torch
+Values = Callable[[Scores], np.ndarray | None]
+"""(N,) float64 of the scores of N positions, None when these lack what it takes."""
+
+
+def probability(scores: Scores) -> np.ndarray:
+    """(N,) float64 probability of the move played."""
+    return np.exp(-scores.nats.astype(np.float64))
+
+
+def search_loss(scores: Scores) -> np.ndarray:
+    """(N,) search policy loss 1/(p + 0.003): about the visits that a search needs to find the move."""
+    return 1.0 / (probability(scores) + SEARCH_EPSILON)
+
+
+def trimmed(values: np.ndarray) -> np.ndarray:
+    """Linearised mean without the 5 % smallest and the 5 % largest of `values` (N,)."""
+    cut = int(TRIMMED * len(values))
+    ordered = np.sort(values)
+    middle = ordered[cut : len(values) - cut]
+    clipped = np.clip(values, middle[0], middle[-1])
+    return middle.mean() + (clipped - clipped.mean()) * (len(values) / len(middle))
+
+
+def median(values: np.ndarray) -> np.ndarray:
+    """Linearised median of `values` (N,)."""
+    low, middle, high = np.quantile(values, (0.5 - _MEDIAN_WINDOW, 0.5, 0.5 + _MEDIAN_WINDOW))
+    side = np.sign(values - middle) / 2
+    return middle + (side - side.mean()) * (high - low) / (2 * _MEDIAN_WINDOW)
+
+
+def over_part(values: np.ndarray, part: np.ndarray) -> np.ndarray | None:
+    """Linearised mean of `values` (N,) over the positions in `part` (N,) bool; None when there is none."""
+    if not part.any():
+        return None
+    mean = values[part].mean()
+    return mean + np.where(part, values - mean, 0.0) / part.mean()
+
+
+def _hits(scores: Scores, guesses: int = 1) -> np.ndarray:
+    return (scores.rank < guesses).astype(np.float64)
+
+
+def _stored(name: str) -> Values:
+    def values(scores: Scores) -> np.ndarray | None:
+        array = getattr(scores, name)
+        return None if array is None else array.astype(np.float64)
+
+    return values
+
+
+def _later(plane: int, name: str) -> Values:
+    """Of an output plane after the first, over the positions that have such a move."""
+
+    def values(scores: Scores) -> np.ndarray | None:
+        nats, array = scores.later_nats, getattr(scores, f"later_{name}")
+        if nats is None or nats.shape[1] < plane - 1:
+            return None
+        column = array[:, plane - 2]
+        kept = (column == 0) if name == "rank" else column
+        return over_part(np.nan_to_num(kept.astype(np.float64)), ~np.isnan(nats[:, plane - 2]))
+
+    return values
+
+
+def _over_planes(scores: Scores) -> np.ndarray | None:
+    """The mean over the output planes of their mean squared errors, as training takes it."""
+    first, later = scores.squared_error, scores.later_squared_error
+    if first is None or later is None:
+        return None
+    planes = [_later(plane, "squared_error")(scores) for plane in range(2, later.shape[1] + 2)]
+    parts = [part for part in planes if part is not None]
+    return (first.astype(np.float64) + np.sum(parts, axis=0)) / (1 + len(planes)) if len(parts) == len(planes) else None
+
+
+VALUES: Mapping[str, Values] = {
+    "nats": _stored("nats"),
+    **{f"top{guesses}": lambda scores, guesses=guesses: _hits(scores, guesses) for guesses in GUESSES},  # type: ignore[misc]
+    "rank": lambda scores: scores.rank.astype(np.float64) + 1.0,
+    "probability": probability,
+    **{
+        name: lambda scores, least=least: (probability(scores) >= least).astype(np.float64)  # type: ignore[misc]
+        for name, least in THRESHOLDS.items()
+    },
+    "search_loss": search_loss,
+    "search_loss_trimmed": lambda scores: trimmed(search_loss(scores)),
+    "search_loss_median": lambda scores: median(search_loss(scores)),
+    "search_loss_top10": lambda scores: over_part(search_loss(scores), scores.rank < 10),
+    "top1_ko": lambda scores: None if scores.ko is None else over_part(_hits(scores), scores.ko),
+    "entropy": _stored("entropy"),
+    "squared_error": _stored("squared_error"),
+    "nats_plane2": _later(2, "nats"),
+    "top1_plane2": _later(2, "rank"),
+    "nats_plane3": _later(3, "nats"),
+    "top1_plane3": _later(3, "rank"),
+    "squared_error_planes": _over_planes,
+    "illegal_probability": _stored("illegal"),
+}
+"""Metric -> the values that it is the mean of."""
+
+
+def watched_means(scores: Scores) -> dict[str, float]:
+    """Means of `WATCHED` over the positions."""
+    shares = probability(scores)
+    above = {name: float((shares >= least).mean()) for name, least in THRESHOLDS.items()}
+    return {**above, "search_loss": float(search_loss(scores).mean())}
+
+
+def by_move_number(scores: Scores) -> list[tuple[int, int, float]] | None:
+    """(first move number, positions, top-1) of each bin of 20 moves, move 1 being a game's first; None without stored
+    move numbers."""
+    if scores.ply is None:
+        return None
+    bins = scores.ply.astype(np.int64) // MOVES_A_BIN
+    counts, hits = np.bincount(bins), np.bincount(bins, weights=_hits(scores))
+    return [
+        (number * MOVES_A_BIN + 1, int(count), float(hits[number] / count))
+        for number, count in enumerate(counts)
+        if count
+    ]
 
 
 def weights_digest(state: Mapping[str, "torch.Tensor"]) -> str:
@@ -119,6 +250,6 @@ def evaluation_id(
     """16 hex digits over all that decides an evaluation's numbers: digests of weights and subset, metric set, history
     mode, reading."""
     parts = [weights, subset, f"metrics {metric_set}", history, f"averaged {int(reading.symmetry_averaging)}"]
-    if reading.legal_only:  # not told otherwise: older identities stay
+    if reading.legal_only:  # left out otherwise: older identities stay
         parts.append("legal only")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

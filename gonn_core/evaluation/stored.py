@@ -1,26 +1,23 @@
 """Evaluations as files in a trial's directory: eval/<id>.json (what and means) and eval/<id>.npz (every position).
 
-The JSON file has a checksum of its own and holds that of the arrays (`arrays`).
-
-In place of the .npz file there may be eval/<id>.sums, every metric summed by game, whose digest the JSON file then also
-holds (`sums`): `scripts.pack` stores trials like that. Reports read both forms alike.
+The JSON file has a checksum of its own and holds that of the arrays (`arrays`). In place of the .npz file there may be
+eval/<id>.sums, every metric summed by game, in a hundredth of the space, whose digest the JSON file then also holds
+(`sums`): `scripts.pack` stores trials like that. Reports use the sums alone, so they read both forms alike.
 """
 
 import io
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gonn_core.errors import Damaged, InputError
-from gonn_core.evaluation.derived import VALUES, by_move_number
-from gonn_core.evaluation.metrics import GameIndex, GameSums, Reading, Scores
-from gonn_core.evaluation.sums import RANKS, Sums, pack_sums, unpack_sums
+from gonn_core.evaluation.metrics import VALUES, GameSums, Reading, Scores, by_move_number
 from gonn_core.files.json_files import read_record
 from gonn_core.files.seals import digest_of, sealed_json, verify_once
 from gonn_core.metrics import SUMMARISED
@@ -28,32 +25,64 @@ from gonn_core.metrics import SUMMARISED
 FORMAT = 1
 AGAIN = "`gonn ablate` and `gonn evaluate` make it again"
 """What to do about an evaluation that is damaged."""
-_ARRAYS = ("nats", "rank", "rows", "games")
-_LATER_ARRAYS = (*(name for name in Scores._fields if name not in _ARRAYS), "ply", "ko")
-_SUMMARY = (
-    "id",
-    "metric_set",
-    "weights",
-    "samples",
-    "split",
-    "subset",
-    "history",
-    "symmetry_averaging",
-    "positions",
-    "games",
-    *SUMMARISED,
-    "requests",
-)
-
+RANKS = 361
 SUMS = ".sums"
 """Suffix of a file of sums by game."""
+_SUMMARY = ("id", "metric_set", "weights", "samples", "split", "subset", "history", "symmetry_averaging", "positions")
 T = TypeVar("T")
+
+
+def _check_metric(metric: str) -> None:
+    if metric not in VALUES:
+        raise ValueError(f"metric {metric!r}: valid are {', '.join(VALUES)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """games (G,) int32 ids; counts (G,) int64 positions; by_metric: metric -> (G,) float64 sums, without the metrics
+    that the evaluation does not hold; guesses (361,) int64 positions by rank of the move played; moves: as
+    `by_move_number`."""
+
+    games: np.ndarray
+    counts: np.ndarray
+    by_metric: Mapping[str, np.ndarray]
+    guesses: np.ndarray
+    moves: list[tuple[int, int, float]] | None
+
+    def of(self, metric: str) -> GameSums | None:
+        """`metric` summed over each game's positions; None if the evaluation does not hold it."""
+        _check_metric(metric)
+        sums = self.by_metric.get(metric)
+        return None if sums is None else GameSums(self.games, sums, self.counts)
+
+
+def pack_sums(sums: Sums) -> bytes:
+    """Sums as a file of arrays: the same bytes for the same values."""
+    arrays: dict[str, Any] = {
+        "games": sums.games.astype(np.int32),
+        "counts": sums.counts.astype(np.int64),
+        "metrics": np.array(list(sums.by_metric), np.str_),
+        "sums": np.array(list(sums.by_metric.values()), np.float64).reshape(len(sums.by_metric), len(sums.games)),
+        "guesses": sums.guesses.astype(np.int64),
+    }
+    if sums.moves is not None:
+        arrays["moves"] = np.array(sums.moves, np.float64).reshape(-1, 3)
+    return _packed(arrays)
+
+
+def unpack_sums(data: bytes) -> Sums:
+    """Inverse of `pack_sums`. Raises ValueError, KeyError or a zip error for anything else."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        bins = file.get("moves")
+        moves = None if bins is None else [(int(first), int(count), float(share)) for first, count, share in bins]
+        by_metric = dict(zip(file["metrics"].tolist(), file["sums"], strict=True))
+        return Sums(file["games"], file["counts"], by_metric, file["guesses"], moves)
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """One stored evaluation. `summary` is its JSON file: id, metric_set, weights (digest), samples, split, view, subset
-    (digest), history, symmetry_averaging, legal_only (when it is so), positions, games, nats, top1, top4, seconds, and
+    (digest), history, symmetry_averaging, legal_only (where true), positions, games, nats, top1, top4, seconds, and
     the requests that it answers."""
 
     summary: dict
@@ -84,27 +113,28 @@ class Evaluation:
             raise InputError(self.path, "holds sums by game only, not the values of single positions")
         return self._read(_unpack_arrays)
 
-    @property
+    @cached_property
     def sums(self) -> Sums:
         """Every metric summed by game. Raises Damaged for a file that is missing or damaged."""
         if self.compact:
             return self._read(unpack_sums)
-        by_metric = {metric: sums for metric in VALUES if (sums := self.game_sums(metric)) is not None}
-        first = by_metric["nats"]
+        scores = self.scores
+        games, inverse, counts = np.unique(self.games, return_inverse=True, return_counts=True)
+        values = {metric: array for metric, of in VALUES.items() if (array := of(scores)) is not None}
         return Sums(
-            games=first.games,
-            counts=first.counts,
-            by_metric={metric: sums.sums for metric, sums in by_metric.items()},
-            guesses=np.bincount(self.scores.rank.astype(np.int64), minlength=RANKS),
-            moves=by_move_number(self),
+            games=games,
+            counts=counts,
+            by_metric={name: np.bincount(inverse, array, minlength=len(games)) for name, array in values.items()},
+            guesses=np.bincount(scores.rank.astype(np.int64), minlength=RANKS),
+            moves=by_move_number(scores),
         )
 
     def checked(self) -> "Evaluation":
-        """Itself, its arrays compared with what the summary says of them as `files.seals` says. Raises Damaged, also
-        for arrays that are missing."""
+        """Itself, its arrays compared with their digest as `files.seals` says. Raises Damaged, also for arrays that
+        are missing."""
 
         def compare(name: str) -> None:
-            _ = self._read(unpack_sums) if self.compact else self._arrays
+            _ = self.sums if self.compact else self._arrays
 
         try:
             verify_once(self.path.parent, {self.path.name: str(self._digest)}, compare)
@@ -114,23 +144,13 @@ class Evaluation:
 
     @property
     def scores(self) -> Scores:
-        """What the net made of every position."""
+        """The net's scores of every position."""
         return Scores(**{name: self._arrays[name] for name in Scores._fields if name in self._arrays})
 
     @property
     def reading(self) -> Reading:
         """How the policy was read."""
         return Reading(bool(self.summary["symmetry_averaging"]), bool(self.summary.get("legal_only", False)))
-
-    @property
-    def ply(self) -> np.ndarray | None:
-        """(N,) int16: moves played before every position; None in files that do not hold it."""
-        return self._arrays.get("ply")
-
-    @property
-    def ko(self) -> np.ndarray | None:
-        """(N,) bool: whether a point is forbidden by ko; None in files that do not hold it."""
-        return self._arrays.get("ko")
 
     @property
     def rows(self) -> np.ndarray:
@@ -143,41 +163,36 @@ class Evaluation:
         return self._arrays["games"]
 
     def position_values(self, metric: str) -> np.ndarray | None:
-        """(N,) float64: values whose mean is `metric`, one of `derived.VALUES`; None when this file does not hold what
+        """(N,) float64: values whose mean is `metric`, one of `metrics.VALUES`; None when this file does not hold what
         it needs."""
-        if metric not in VALUES:
-            raise ValueError(f"metric {metric!r}: valid are {', '.join(VALUES)}")
-        return VALUES[metric](self)
+        _check_metric(metric)
+        return VALUES[metric](self.scores)
 
     def game_sums(self, metric: str) -> GameSums | None:
         """`metric` summed over each game's positions; None as above."""
-        if self.compact:
-            return self.sums.of(metric)
-        values = self.position_values(metric)
-        return None if values is None else self._by_game(values)
-
-    @cached_property
-    def _by_game(self) -> GameIndex:
-        return GameIndex(self.games)
+        return self.sums.of(metric)
 
 
 def _unpack_arrays(data: bytes) -> dict[str, np.ndarray]:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        return {name: file[name] for name in (*_ARRAYS, *(name for name in _LATER_ARRAYS if name in file))}
+        optional = (name for name in Scores._fields if name in file)
+        return {name: file[name] for name in ("nats", "rank", "rows", "games", *optional)}
 
 
-def pack_arrays(
-    scores: Scores, rows: np.ndarray, games: np.ndarray, ply: np.ndarray | None = None, ko: np.ndarray | None = None
-) -> bytes:
-    """Content of the .npz file: the same bytes for the same values. What is None is left out."""
+def _packed(arrays: Mapping[str, np.ndarray]) -> bytes:
     buffer = io.BytesIO()
-    arrays = {**scores._asdict(), "rows": rows.astype(np.uint32), "games": games.astype(np.int32), "ply": ply, "ko": ko}
-    np.savez(buffer, **{name: array for name, array in arrays.items() if array is not None})
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # numpy's types take the names for its own keywords
     return buffer.getvalue()
 
 
+def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray) -> bytes:
+    """Content of the .npz file: the same bytes for the same values."""
+    arrays = {**scores._asdict(), "rows": rows.astype(np.uint32), "games": games.astype(np.int32)}
+    return _packed({name: array for name, array in arrays.items() if array is not None})
+
+
 def pack_summary(summary: dict) -> bytes:
-    """Content of the JSON file, sealed. `summary["arrays"]`: `digest_of` of the .npz file."""
+    """Content of the JSON file, with its checksum. `summary["arrays"]`: `digest_of` of the .npz file."""
     return sealed_json(summary, allow_nan=False)
 
 
@@ -197,11 +212,11 @@ def load_evaluations(trial: Path | str) -> list[Evaluation]:
 
 
 def whole_evaluations(trial: Path | str) -> tuple[list[Evaluation], list[Damaged]]:
-    """As `load_evaluations`, without those, and what is wrong with them."""
+    """The undamaged evaluations, and the damages of the others."""
     evaluations, damages, again = [], [], f"; {AGAIN}"
     for path in sorted((Path(trial) / "eval").glob("*.json")):
         try:
-            summary = read_record(path, FORMAT, _SUMMARY)
+            summary = read_record(path, FORMAT, (*_SUMMARY, "games", *SUMMARISED, "requests"))
             if summary is not None:
                 arrays = path.with_suffix(".npz")
                 compact = "sums" in summary and not arrays.exists()

@@ -25,8 +25,7 @@ from gonn_core.features.cazenave_ladders import PLANES, make_workspaces, mark_la
 from gonn_core.features.source import PlaneSource, plane_source
 from gonn_core.files.arrays import GrowingArray
 from gonn_core.files.seals import checked_json, file_digest, sealed_json, verify_once
-from gonn_core.files.whole import write_whole
-from gonn_core.files.workshop import discard, finish, locked, workshop
+from gonn_core.files.whole import discard, finish, locked, workshop, write_whole
 from gonn_core.go.jit import kernel
 from gonn_core.go.points import POINTS, SYMMETRY
 from gonn_core.settings.features import FeatureConfig

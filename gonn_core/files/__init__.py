@@ -1,1 +1,1 @@
-"""Files that are whole or not there: bytes, JSON, arrays, folders under construction; locks between processes."""
+"""Files that are complete or absent, their checksums, JSON, growing arrays; locks between processes."""

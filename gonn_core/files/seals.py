@@ -1,21 +1,14 @@
-"""Checksums that files carry of themselves, checked when they are read. Against damage, not against forgers: anybody
-who writes a file can give it one.
+"""Checksums inside files, compared when the files are read. Against damage, not against forgers.
 
-A file and its checksum get their name by one rename, so no kill, no second writer and no copy of a single file can part
-them. A JSON file ends with a member "seal", a SHA-256 of all bytes before it. In a file of JSON lines each line ends
-with one, of this line and the line's chain: the checksum of the line before, or the owner's id in a file that grows by
-single lines. The metadata of a safetensors file hold one of the whole file, taken with zeros in its place. Large arrays
-have theirs in the JSON file next to them (`digest_of`).
+A file and its checksum get their name by one rename, so nothing can separate them. A JSON file ends with a member
+"seal", a SHA-256 of all bytes before it. In a file of JSON lines each line ends with one, of this line and of the
+checksum of the line before, or of the owner's id in a file that grows by single lines. The metadata of a safetensors
+file hold one of the whole file, computed with zeros in its place. Large arrays have theirs in the JSON file next to
+them (`digest_of`). A file without a checksum is read as it is: people may edit a JSON file and remove its seal.
 
-A file without a checksum is read as it is: people may edit a JSON file and remove its seal.
-
-Large files compared with their digests when they are opened: by the first process on a machine, again once the
-machine has restarted or a day has passed, and after every change. What was right is noted in their folder, for all
-processes.
-
-A change is one of size, modification time or time of the inode, which no program can set back. A file that is copied
-counts as changed. The note is of no value of its own: where it is gone, damaged or cannot be written, files are read
-again.
+Large files are compared once on each machine (`verify_once`): again after it restarted or a day has passed, and after
+every change of size, mtime or ctime, which no program can set back. The results are noted in the files' folder; without
+the note the files are read again.
 """
 
 import hashlib
@@ -32,12 +25,11 @@ from gonn_core.files.whole import write_whole
 
 KEY = "seal"
 EMPTY = "0" * 64
-"""What the metadata of a safetensors file hold under `KEY` until it has its checksum."""
+"""Value of `KEY` in the metadata of a safetensors file that has no checksum yet."""
+NOTE = ".verified"
+VALID_SECONDS = 86400.0
 _MEMBER = b'\n "seal": "'
 _IN_LINE = b', "seal": "'
-_DIGITS, _LINE_DIGITS = 32, 16
-_LENGTH_BYTES = 8
-_LARGEST_HEADER = 100_000_000  # as safetensors has it
 
 
 def digest_of(data: bytes) -> str:
@@ -45,24 +37,30 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def file_digest(path: Path, skipped: int = 0) -> str:
+    """64 hex digits of a file's bytes from `skipped` on. Raises OSError, ValueError for a negative number."""
+    with open(path, "rb") as file:
+        file.seek(skipped)
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def sealed_json(tree: Mapping, allow_nan: bool = True) -> bytes:
     """A mapping as a JSON file with its checksum. allow_nan: False to raise ValueError for numbers that JSON lacks."""
     if KEY in tree:
         raise ValueError("a tree that has a seal already")
     body = json.dumps(tree, indent=1, allow_nan=allow_nan).encode().removesuffix(b"}").removesuffix(b"\n")
-    comma = b"," if tree else b""
-    return body + comma + _MEMBER + _digest(body, _DIGITS) + b'"\n}\n'
+    return body + (b"," if tree else b"") + _MEMBER + digest_of(body)[:32].encode() + b'"\n}\n'
 
 
 def checked_json(path: Path | str, data: bytes):
     """The tree in a JSON file, without its checksum. Raises Damaged where that does not fit, ValueError and
-    RecursionError for what is no JSON."""
+    RecursionError for what is not JSON."""
     if not data:
         raise Damaged(path, "damaged: it is empty")
     tree = json.loads(data)
     if isinstance(tree, dict) and KEY in tree:
         body, _, tail = data.rpartition(_MEMBER)
-        if tail != _digest(body.removesuffix(b","), _DIGITS) + b'"\n}\n':
+        if tail != digest_of(body.removesuffix(b","))[:32].encode() + b'"\n}\n':
             raise Damaged(path, "damaged: its content is not what was written (its seal does not fit)")
         del tree[KEY]
     return tree
@@ -72,105 +70,83 @@ def sealed_line(line: str, before: str) -> bytes:
     """A line of JSON, a mapping with members, with the checksum of itself and of `before`: the owner's id in a file
     that grows by single lines, so that a line fits nowhere else."""
     body = line.encode().removesuffix(b"}")
-    return body + _IN_LINE + _digest(before.encode() + body, _LINE_DIGITS) + b'"}\n'
+    return body + _IN_LINE + digest_of(before.encode() + body)[:16].encode() + b'"}\n'
 
 
 def checked_line(line: bytes, before: str) -> bytes | None:
     """Such a line without its checksum; None for one that is not what was written. A line without one stays."""
-    body, seal = _opened(line)
+    seal = _seal_of(line)
     if seal is None:
         return line
-    return body + b"}" if seal.encode() == _digest(before.encode() + body, _LINE_DIGITS) else None
+    body = line.rpartition(_IN_LINE)[0]
+    return body + b"}" if seal == digest_of(before.encode() + body)[:16] else None
+
+
+def _seal_of(line: bytes) -> str | None:
+    _, separator, tail = line.rstrip(b"\n").rpartition(_IN_LINE)
+    return tail.removesuffix(b'"}').decode("ascii", "replace") if separator else None
 
 
 def sealed_lines(lines: Iterable[str]) -> Iterator[bytes]:
-    """Lines of JSON as a file of them: the checksum of each is of all lines before it too."""
-    before: str | None = ""
+    """Lines of JSON as a file of them: the checksum of each covers all lines before it."""
+    before = ""
     for line in lines:
-        sealed = sealed_line(line, before or "")
+        sealed = sealed_line(line, before)
         yield sealed
-        _, before = _opened(sealed.removesuffix(b"\n"))
+        before = _seal_of(sealed) or ""
 
 
 def checked_lines(path: Path | str, lines: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of such a file without their checksums. Raises Damaged for the first that is not what was written."""
-    before, is_first = None, True
+    before: str | None = None
     for number, line in enumerate(lines, 1):
-        checked, (_, seal) = checked_line(line, before or ""), _opened(line)
-        if checked is None or not is_first and (seal is None) != (before is None):
+        checked, seal = checked_line(line, before or ""), _seal_of(line)
+        if checked is None or (number > 1 and (seal is None) != (before is None)):
             raise Damaged(path, f"damaged: line {number} is not what was written (its seal does not fit)")
         yield checked
-        before, is_first = seal, False
+        before = seal
 
 
 def sealed_tensors(data: bytes) -> bytes:
     """The content of a safetensors file whose metadata hold `EMPTY` under `KEY`, with its checksum there."""
-    start = data.index(_member(EMPTY), _LENGTH_BYTES, _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little"))
-    place = start + len(_member(EMPTY)) - len(EMPTY) - 1
-    seal = hashlib.sha256(data).hexdigest().encode()
-    return b"".join((memoryview(data)[:place], seal, memoryview(data)[place + len(seal) :]))
+    end = 8 + int.from_bytes(data[:8], "little")
+    return data[:end].replace(_metadata(EMPTY), _metadata(digest_of(data)), 1) + data[end:]
 
 
 def check_tensors(path: Path, advice: str) -> None:
-    """Raises Damaged, with `advice`, for a safetensors file that is not what was written. Bytes alone are read, without
-    torch or safetensors: what is no safetensors file at all passes, and its reader says so."""
+    """Raises Damaged, with `advice`, for a safetensors file that is not what was written. Needs no torch or
+    safetensors: a file that is not a safetensors file at all passes, and its reader says so."""
     try:
-        with open(path, "rb") as file:
-            length = file.read(_LENGTH_BYTES)
-            header = file.read(min(int.from_bytes(length, "little"), _LARGEST_HEADER))
-            if not length:
-                raise Damaged(path, f"damaged: it is empty; {advice}")
-            seal = _seal_of(header)
-            if seal is None:
-                return
-            digest = hashlib.sha256(length + header.replace(_member(seal), _member(EMPTY), 1))
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
+        data = Path(path).read_bytes()
     except FileNotFoundError:
         raise InputError(path, "no such file") from None
     except OSError as error:
         raise InputError(path, error.strerror or str(error)) from None
-    if digest.hexdigest() != seal:
+    if not data:
+        raise Damaged(path, f"damaged: it is empty; {advice}")
+    end = 8 + int.from_bytes(data[:8], "little")
+    try:
+        seal = json.loads(data[8:end])["__metadata__"][KEY]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return
+    written = data[:end].replace(_metadata(str(seal)), _metadata(EMPTY), 1) + data[end:]
+    if digest_of(written) != seal:
         raise Damaged(path, f"damaged: its content is not what was written (its seal does not fit); {advice}")
 
 
-def _seal_of(header: bytes) -> str | None:
-    try:
-        seal = json.loads(header).get("__metadata__", {}).get(KEY)
-    except (ValueError, RecursionError, AttributeError):
-        return None
-    return seal if isinstance(seal, str) else None
-
-
-def _member(seal: str) -> bytes:
+def _metadata(seal: str) -> bytes:
     return json.dumps(KEY).encode() + b":" + json.dumps(seal).encode()
-
-
-def _opened(line: bytes) -> tuple[bytes, str | None]:
-    """A line without its checksum and its last brace, and the checksum; None where it has none."""
-    body, separator, tail = line.rpartition(_IN_LINE)
-    if separator:
-        return body, tail.removesuffix(b'"}').decode("ascii", "replace")
-    return line.removesuffix(b"}"), None
-
-
-def _digest(data: bytes, digits: int) -> bytes:
-    return hashlib.sha256(data).hexdigest()[:digits].encode()
-
-
-NOTE = ".verified"
-VALID_SECONDS = 86400.0
 
 
 def verify_once(
     folder: Path, files: Mapping[str, str], check: Callable[[str], None], check_all: Callable[[], None] | None = None
 ) -> None:
-    """Call `check` with each name in `files` (name in `folder` -> what its content is held against, such as a digest)
+    """Call `check` with each name in `files` (name in `folder` -> what its content is compared with, such as a digest)
     that this machine has not verified since it started, within a day and since it changed; then `check_all`, where
-    there was one. Raises what they raise, OSError for a file that is gone."""
-    now, known, new = time.time(), _read(folder), {}
-    for name, against in files.items():
-        entry, key = [*_stamp(folder / name), against], f"{_boot()} {name}"
+    there was one. Raises what they raise, OSError for a missing file."""
+    now, known, new = time.time(), _read_note(folder), {}
+    for name, digest in files.items():
+        entry, key = [*_stamp(folder / name), digest], f"{_boot()} {name}"
         if known.get(key, [])[:-1] != entry or not 0 <= now - known[key][-1] < VALID_SECONDS:
             check(name)
             new[key] = [*entry, now]
@@ -183,16 +159,9 @@ def verify_once(
             write_whole(folder / NOTE, sealed_json(kept), flush=False)
 
 
-def file_digest(path: Path, skipped: int = 0) -> str:
-    """64 hex digits of a file's bytes from `skipped` on. Raises OSError, ValueError for a negative number."""
-    with open(path, "rb") as file:
-        file.seek(skipped)
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 @cache
 def _boot() -> str:
-    """What differs between machines, and between two starts of one; without Linux the machine's name alone."""
+    """Differs between machines, and between two starts of one; without Linux the machine's name alone."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -200,12 +169,12 @@ def _boot() -> str:
 
 
 def _stamp(path: Path) -> list[int]:
-    about = path.stat()
-    return [about.st_size, about.st_mtime_ns, about.st_ctime_ns]
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
-def _read(folder: Path) -> dict[str, list]:
-    """Boot and name of a file -> size, mtime, ctime, what it was held against, seconds since 1970."""
+def _read_note(folder: Path) -> dict[str, list]:
+    """Boot and name of a file -> size, mtime, ctime, what it was compared with, seconds since 1970."""
     path = folder / NOTE
     with suppress(OSError, ValueError, RecursionError, UserError, AttributeError, TypeError, LookupError):
         tree = checked_json(path, path.read_bytes())

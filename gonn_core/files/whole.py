@@ -2,8 +2,13 @@
 
 import errno
 import os
-from contextlib import AbstractContextManager, nullcontext
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from gonn_core.errors import InputError, UserError
 
@@ -58,3 +63,73 @@ def disk_error(folder: Path, error: OSError) -> UserError:
             folder, f"no space left ({os.strerror(error.errno)}); nothing was kept; free space or choose another folder"
         )
     return InputError(folder, f"cannot write ({error.strerror or error})")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on `path` (made when absent); waits for its holder. Raises UserError."""
+    lock = FileLock(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except OSError as error:
+        raise disk_error(path.parent, error) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+_PREFIX = ".building-"
+_LOCK = "builder.lock"
+
+
+@contextmanager
+def workshop(parent: Path) -> Iterator[Path]:
+    """A temporary folder inside `parent`, removed at the end unless it was finished. Failed writes become one-line
+    UserErrors."""
+    try:
+        with locked(parent / ".sweep.lock"):  # no other process removes it between making the folder and locking it
+            for dead in parent.glob(f"{_PREFIX}*"):
+                with suppress(Timeout), FileLock(dead / _LOCK, timeout=0):  # a time-out: its builder is alive
+                    shutil.rmtree(dead, ignore_errors=True)
+            folder = parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+            folder.mkdir()
+            builder = FileLock(folder / _LOCK)
+            builder.acquire()
+    except OSError as error:
+        raise disk_error(parent, error) from None
+    try:
+        yield folder
+    except OSError as error:
+        raise disk_error(parent, error) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        builder.release()
+
+
+def finish(folder: Path, final: Path) -> bool:
+    """Rename a workshop's folder to `final`; False when another process has put the same there already."""
+    sync_folder(folder)
+    with locked(final.parent / ".sweep.lock"):  # without its lock the folder would look dead
+        (folder / _LOCK).unlink()
+        try:
+            os.rename(folder, final)
+        except OSError:
+            if not final.is_dir():
+                raise
+            return False
+    sync_folder(final.parent)
+    return True
+
+
+def discard(folder: Path) -> None:
+    """Remove a finished folder atomically. Raises UserError."""
+    gone = folder.with_name(f"{_PREFIX}discarded-{secrets.token_hex(4)}")  # leftovers are removed by the next workshop
+    try:
+        os.rename(folder, gone)
+    except FileNotFoundError:
+        return  # another process did
+    except OSError as error:
+        raise disk_error(folder.parent, error) from None
+    shutil.rmtree(gone, ignore_errors=True)

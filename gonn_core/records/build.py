@@ -16,8 +16,7 @@ import numpy as np
 from gonn_core import numerics
 from gonn_core.errors import Damaged, InputError, UserError
 from gonn_core.files.seals import checked_json, sealed_json
-from gonn_core.files.whole import write_whole
-from gonn_core.files.workshop import discard, finish, locked, workshop
+from gonn_core.files.whole import discard, finish, locked, workshop, write_whole
 from gonn_core.go import layout
 from gonn_core.records.archives import ArchiveReading, NamedCount
 from gonn_core.records.archives.members import read_members

@@ -19,8 +19,7 @@ from gonn_core.errors import Damaged, UserError
 from gonn_core.files.arrays import GrowingArray
 from gonn_core.files.json_files import read_json, write_json
 from gonn_core.files.seals import checked_json, sealed_json, verify_once
-from gonn_core.files.whole import write_whole
-from gonn_core.files.workshop import discard, finish, workshop
+from gonn_core.files.whole import discard, finish, workshop, write_whole
 from gonn_core.go import layout
 from gonn_core.records.archives import ArchiveReading
 from gonn_core.records.archives.members import read_members

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
-from gonn_core.files.workshop import locked
+from gonn_core.files.whole import locked
 
 Compile = Literal["none", "body", "graphs"]
 """none: nothing is compiled. body: the net's body. graphs: its kernels are also recorded as CUDA graphs, so that a step
@@ -39,19 +39,16 @@ def check_compile(kind: Compile, device: str, setting: str = "compile") -> None:
         return
     if kind == "graphs" and device != "cuda":
         raise SettingError(setting, kind, f"there are no CUDA graphs on {device}", ("none", "body"))
-    if missing := _missing(device):
-        raise SettingError(setting, kind, f"needs {missing}, not found here", ("none",))
-
-
-def _missing(device: str) -> str | None:
-    """What torch's compiler needs on a device and does not find; None for nothing."""
+    python = Path(sysconfig.get_path("include"), "Python.h")
+    missing = None
     if device == "cuda":
-        return None if find_spec("triton") else "Triton (the package triton, which comes with PyTorch for CUDA)"
-    if shutil.which(_cpp_compiler()) is None:
-        return f"a C++ compiler ({_cpp_compiler()}, or the one that the environment's CXX names)"
-    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
-        return f"Python's headers ({sysconfig.get_path('include')}/Python.h; Debian's package python3-dev)"
-    return None
+        missing = None if find_spec("triton") else "Triton (the package triton, which comes with PyTorch for CUDA)"
+    elif shutil.which(_cpp_compiler()) is None:
+        missing = f"a C++ compiler ({_cpp_compiler()}, or the one that the environment's CXX names)"
+    elif not python.is_file():
+        missing = f"Python's headers ({python}; Debian's package python3-dev)"
+    if missing:
+        raise SettingError(setting, kind, f"needs {missing}, not found here", ("none",))
 
 
 def _cpp_compiler() -> str:
@@ -98,13 +95,6 @@ def device_label(device: str, kind: str) -> str:
     return device + words.get(kind, f", compile={kind}")
 
 
-def forget_compiled() -> None:
-    """Drop what this process compiled for other nets from memory."""
-    import torch
-
-    torch.compiler.reset()
-
-
 def compiled_body(body: Callable[..., Any], kind: Compile, device: str) -> Callable[..., Any]:
     """`body` (planes -> what policies read) of a net in training, compiled at its first call; `body` itself for none.
 
@@ -136,25 +126,18 @@ def compiled_body(body: Callable[..., Any], kind: Compile, device: str) -> Calla
     return step
 
 
-class HostWork(NamedTuple):
-    """Something that the host decides within a step, so that a CUDA graph cannot hold it."""
-
-    setting: str
-    is_on: Callable[[TrialConfig], bool]
-    why: str
-
-
-HOST_WORK = (
-    HostWork("net.trunk.chain_pooling", lambda c: c.net.trunk.chain_pooling > 0, "rounds until chains are found"),
-    HostWork("net.conv.dropout", lambda c: c.net.conv.dropout > 0, "masks by the number of passes so far"),
-    HostWork("training.batch_splits", lambda c: c.training.batch_splits > 1, "gradients of several parts added up"),
-)
-"""All there is: `tests/training/test_compiled.py` searches for operations that ask the host."""
+HOST_WORK: dict[str, tuple[Callable[[TrialConfig], bool], str]] = {
+    "net.trunk.chain_pooling": (lambda c: c.net.trunk.chain_pooling > 0, "rounds until chains are found"),
+    "net.conv.dropout": (lambda c: c.net.conv.dropout > 0, "masks by the number of passes so far"),
+    "training.batch_splits": (lambda c: c.training.batch_splits > 1, "gradients of several parts added up"),
+}
+"""Setting -> whether it is on, and what the host then decides within a step, so that a CUDA graph cannot hold it.
+`tests/training/test_compiled.py` searches for others."""
 
 
 def check_graphs(config: TrialConfig) -> None:
     """Raise SettingError for a configuration that needs the host within a step."""
-    for work in HOST_WORK:
-        if work.is_on(config):
-            problem = f"{work.setting} needs the host within a step ({work.why})"
+    for setting, (is_on, work) in HOST_WORK.items():
+        if is_on(config):
+            problem = f"{setting} needs the host within a step ({work})"
             raise SettingError("compile", "graphs", problem, ("none", "body"))

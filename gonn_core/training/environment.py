@@ -5,14 +5,13 @@ trial's numbers; and the memory allocator's thresholds.
 import ctypes
 import os
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from gonn_core.errors import SettingError, printable
-from gonn_core.training.determinism import ENVIRONMENT, make_deterministic
+from gonn_core.training.host import ENVIRONMENT
 
 
 def choose_device(name: str) -> torch.device:
@@ -32,43 +31,20 @@ def describe_device(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
-MULTIPROCESSORS = "multiprocessors"
-
-
-def count_multiprocessors(device: torch.device) -> dict[str, int]:
-    """How many multiprocessors a GPU has, which random numbers on it depend on, by the name MULTIPROCESSORS; nothing of
-    a CPU."""
-    if device.type != "cuda":
-        return {}
-    return {MULTIPROCESSORS: torch.cuda.get_device_properties(device).multi_processor_count}
-
-
-def other_masks(before: Mapping, now: Mapping) -> str | None:
-    """One line where dropout would go on with another device's random numbers: `device` and, of a GPU, its
-    MULTIPROCESSORS, of the session before and of this one; None where they are the same."""
-    was, is_now = (
-        session["device"] + (f" ({count} multiprocessors)" if (count := session.get(MULTIPROCESSORS)) else "")
-        for session in (before, now)
-    )
-    if was == is_now:
-        return None
-    return f"goes on with other masks of dropout: they follow the device, which was {was} and is {is_now}"
-
-
 _SETS = {"avx512f": "AVX-512", "avx512_bf16": "AVX-512 bf16", "amx_tile": "AMX"}
 """Flags of /proc/cpuinfo that decide which kernels torch takes -> what they are called."""
 
 
 def describe_processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """Model and instruction sets of the CPU: two of one kind give a trial the same bits, other kinds others. By its
-    architecture where the system does not tell more."""
+    """Model and instruction sets of the CPU: two of one kind give a trial the same bits, other kinds others. Without
+    /proc/cpuinfo the architecture."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    told = {name.strip(): value.strip() for name, found, value in (line.partition(":") for line in lines) if found}
-    flags = set(told.get("flags", "").split())
-    model = told.get("model name") or platform.processor() or platform.machine() or "unknown"
+    fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    flags = set(fields.get("flags", "").split())
+    model = fields.get("model name") or platform.processor() or platform.machine() or "unknown"
     return ", ".join([printable(model, 100), *(name for flag, name in _SETS.items() if flag in flags)])
 
 
@@ -78,11 +54,16 @@ def reset_torch(threads: int, device: torch.device | None = None) -> None:
     `threads`: threads of one operation on the CPU. A convolution's weight gradient has other bits under another number.
     `device`: where the steps will run; None: a CPU. Everywhere deterministic algorithms are taken, chosen without
     timing them, or an error raised where there is none; fp32 means fp32: no TensorFloat-32, no bf16 within a product;
-    what is summed in bf16 products is summed in fp32. Raises SettingError for an environment that would have it
-    otherwise (gonn_core.training.determinism).
+    what is summed in bf16 products is summed in fp32. Raises SettingError for an environment that contradicts this.
     """
     keep_memory()
-    make_deterministic("cpu" if device is None else device.type)
+    # "error": a warning alone leaves attention as it is. use_deterministic_algorithms would set the same, and import
+    # torch's compiler (over a second) for its setting there, which `compiled_body` makes.
+    torch.set_deterministic_debug_mode("error")
+    # Nothing reads what it has not written. Torch adds this setting to its module as it runs: its types lack it.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    if device is not None and device.type == "cuda":
+        _set_environment(torch.cuda.is_initialized())
     torch.set_num_threads(threads)
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
@@ -96,6 +77,16 @@ def reset_torch(threads: int, device: torch.device | None = None) -> None:
     _reset_precision()
     _reset_kernels()
     torch.manual_seed(0)
+
+
+def _set_environment(too_late: bool) -> None:
+    for name, value in ENVIRONMENT.items():
+        if too_late and os.environ.get(name) != value:
+            problem = "cuBLAS has started without it in this process, and its sums would differ from run to run"
+            raise SettingError(name, os.environ.get(name, ""), problem, value)
+        os.environ[name] = value
+    if (forced := os.environ.get("NVIDIA_TF32_OVERRIDE", "0")) != "0":
+        raise SettingError("NVIDIA_TF32_OVERRIDE", forced, "fp32 would not be fp32", "0, or not set")
 
 
 def _reset_precision() -> None:
@@ -144,3 +135,22 @@ def keep_memory() -> bool:
     except (AttributeError, OSError, TypeError):
         return False
     return bool(mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)) and bool(mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES))
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until the device has done all work so far."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def forget_peak(device: torch.device) -> None:
+    """Free the GPU memory that earlier trials of this process left cached, and reset the peak."""
+    if device.type == "cuda":
+        torch.cuda.init()  # or there are no statistics yet to be reset
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_memory(device: torch.device) -> int | None:
+    """The most bytes of a GPU in tensors since `forget_peak`; None on a CPU."""
+    return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None

@@ -8,6 +8,7 @@ is halved when the training loss stops falling (spec: other systems 4.5).
 
 import copy
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 import torch
@@ -67,18 +68,15 @@ class Trainer:
         )
         self._stalling = StallHalving(training.schedule, device) if training.schedule.kind == "stall_halving" else None
         self._average = Average(training.averaging, self.net) if training.averaging.every else None
-        # Summed on the device, in float64: no step waits for the loss to reach the host.
-        self._nats_sum = torch.zeros((), dtype=torch.float64, device=device)
-        self._loss_sum = None if self._objective.is_nats else torch.zeros_like(self._nats_sum)
-        self._loss_samples = 0
         heads = self.net.auxiliary
-        self._tally = Tally(heads or (), () if heads is None else heads.answering, device)
+        answering = () if heads is None else heads.answering
+        self._tally = Tally(heads or (), answering, not self._objective.is_nats, device)
 
     @property
     def evaluated_net(self) -> PolicyNet:
         """The net to evaluate and to keep: the averaged one where weights are averaged, from the first time on; else
         `net`."""
-        return self._average.net if self._average is not None and self._average.begun else self.net
+        return self._average.net if self._average is not None and self._average.count else self.net
 
     def warm_up(self, batch: Batch) -> None:
         """Compile what is to be compiled, on a batch; nothing else happens. Nothing at all where nothing is
@@ -89,19 +87,15 @@ class Trainer:
             self._optimiser.zero_grad()
             self.net.load_state_dict(before)  # statistics of norms, passes of dropout
 
-    def step(self, batch: Batch, on_part: Callable[[int], None] | None = None) -> torch.Tensor:
+    def step(self, batch: Batch) -> torch.Tensor:
         """One update on one batch. Returns the mean loss that it minimises (by default cross-entropy in nats), a scalar
-        on the device. on_part: told how many of several parts of the batch are done, as `Objective.backward` says."""
+        on the device."""
         training, count = self.config.training, len(batch.targets)
         self._optimiser.zero_grad()
-        losses = self._objective.backward(self.net, batch, self.samples, on_part)
+        losses = self._objective.backward(self.net, batch, self.samples)
         self.rate = learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
         self._optimiser.step(self.rate)
         self.samples += count
-        self._nats_sum += losses.nats.double() * count
-        if self._loss_sum is not None:
-            self._loss_sum += losses.total.double() * count
-        self._loss_samples += count
         self._tally.add(losses, count)
         if self._stalling:
             self._stalling.add(losses.total, count)
@@ -115,15 +109,17 @@ class Trainer:
 
         Over the points that the training's softmax is over (`mask_illegal`). Raises Diverged when it is not finite.
         """
-        return self._mean(self._nats_sum)
+        nats = self._mean("sum")
+        assert nats is not None
+        return nats
 
     def train_loss(self) -> float | None:
         """The same for the loss that is minimised; None where that is `train_nats`."""
-        return None if self._loss_sum is None else self._mean(self._loss_sum)
+        return self._mean("minimised")
 
     def train_means(self) -> dict[str, float]:
-        """What training shows of itself beside its loss since the last `forget_loss`, by name: `Tally.means`. Accuracy
-        is over the points that the training's softmax is over, on the weights of each step."""
+        """Further means since the last `forget_loss`, by name: `Tally.means`. Accuracy is over the points that the
+        training's softmax is over, on the weights of each step."""
         return self._tally.means()
 
     def check_finite(self) -> None:
@@ -131,27 +127,21 @@ class Trainer:
         self.train_nats()
         self.train_loss()
 
-    def _mean(self, total: torch.Tensor) -> float:
-        if not self._loss_samples:
-            return math.nan
-        mean = float(total) / self._loss_samples
-        if not math.isfinite(mean):
+    def _mean(self, name: str) -> float | None:
+        mean = self._tally.mean(name)
+        if mean is not None and self._tally.samples and not math.isfinite(mean):
             raise Diverged(f"training loss is {mean} at {self.samples:,} samples (learning rate {self.rate:g})")
         return mean
 
     def forget_loss(self) -> None:
         """Start new means of the training losses."""
-        self._nats_sum.zero_()
-        if self._loss_sum is not None:
-            self._loss_sum.zero_()
-        self._loss_samples = 0
         self._tally.forget()
 
     def state(self) -> dict[str, torch.Tensor]:
         """Everything that later steps depend on (the tensors themselves): `net.*`, `momentum.*` (the optimiser's
         moments), `loss.*` (the sums since `forget_loss`), `samples`, and `stall.*`, `average.*` where the configuration
         has them."""
-        groups = {"net": self.net.state_dict(), "momentum": self._optimiser.state(), "loss": self._loss_state()}
+        groups = {"net": self.net.state_dict(), "momentum": self._optimiser.state(), "loss": self._tally.state()}
         if self._stalling:
             groups["stall"] = self._stalling.state()
         if self._average is not None:
@@ -160,33 +150,22 @@ class Trainer:
         return {**tensors, "samples": torch.tensor(self.samples)}
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take over what `state` returned. Raises ValueError when it is of another net."""
-        groups: dict[str, dict[str, torch.Tensor]] = {
-            group: {} for group in ("net", "momentum", "loss", "stall", "average")
-        }
+        """Continue from what `state` returned. Raises ValueError when it is of another net."""
+        groups: dict[str, dict[str, torch.Tensor]] = defaultdict(dict)
         for name, tensor in state.items():
-            if name != "samples":
-                group, _, rest = name.partition(".")
-                groups[group][rest] = tensor
+            group, _, rest = name.partition(".")
+            groups[group][rest] = tensor
         try:
             self.net.load_state_dict(groups["net"])
         except RuntimeError as error:
             raise ValueError(f"weights of another net: {error}") from None
         self._optimiser.load_state(groups["momentum"])
-        self._nats_sum.copy_(groups["loss"]["sum"])
-        if self._loss_sum is not None:
-            self._loss_sum.copy_(groups["loss"]["minimised"])
-        self._loss_samples = int(groups["loss"]["samples"])
         self._tally.load_state(groups["loss"])
         if self._stalling:
             self._stalling.load_state(groups["stall"])
         if self._average is not None:
             self._average.load_state(groups["average"])
         self.samples = int(state["samples"])
-
-    def _loss_state(self) -> dict[str, torch.Tensor]:
-        minimised = {} if self._loss_sum is None else {"minimised": self._loss_sum}
-        return {"sum": self._nats_sum, **minimised, "samples": torch.tensor(self._loss_samples), **self._tally.state()}
 
 
 class Average:
@@ -198,13 +177,8 @@ class Average:
     """
 
     def __init__(self, config: AveragingConfig, net: PolicyNet):
-        self._config, self._source, self._count = config, net, 0
+        self._config, self._source, self.count = config, net, 0
         self.net = copy.deepcopy(net).eval()
-
-    @property
-    def begun(self) -> bool:
-        """Whether any weights have entered."""
-        return self._count > 0
 
     @torch.no_grad()
     def step(self, steps: int) -> None:
@@ -214,21 +188,21 @@ class Average:
         newest = self._source.state_dict()
         for name, mean in self.net.state_dict().items():
             if mean.is_floating_point():
-                mean.lerp_(newest[name], 1 / (self._count + 1))
+                mean.lerp_(newest[name], 1 / (self.count + 1))
             else:
                 mean.copy_(newest[name])
-        self._count = min(self._count + 1, self._config.window)
+        self.count = min(self.count + 1, self._config.window)
 
     def state(self) -> dict[str, torch.Tensor]:
         """`count` and `net.*` (the tensors themselves)."""
         return {
-            "count": torch.tensor(self._count),
+            "count": torch.tensor(self.count),
             **{f"net.{name}": tensor for name, tensor in self.net.state_dict().items()},
         }
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take over what `state` returned."""
-        self._count = int(state["count"])
+        """Continue from what `state` returned."""
+        self.count = int(state["count"])
         self.net.load_state_dict(
             {name.removeprefix("net."): tensor for name, tensor in state.items() if name != "count"}
         )
@@ -276,16 +250,15 @@ class StallHalving:
 
     def state(self) -> dict[str, torch.Tensor]:
         """sum, samples, previous, halvings."""
-        previous = torch.tensor(self._previous, dtype=torch.float64)
+        numbers = {"samples": self._samples, "halvings": self._halvings}
         return {
             "sum": self._sum,
-            "samples": torch.tensor(self._samples),
-            "previous": previous,
-            "halvings": torch.tensor(self._halvings),
+            "previous": torch.tensor(self._previous, dtype=torch.float64),
+            **{name: torch.tensor(number) for name, number in numbers.items()},
         }
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take over what `state` returned."""
+        """Continue from what `state` returned."""
         self._sum.copy_(state["sum"])
         self._samples, self._halvings = int(state["samples"]), int(state["halvings"])
         self._previous = float(state["previous"])

@@ -2,6 +2,7 @@
 training metrics that it logs (spec: other systems 3.6, 3.9).
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import reduce
@@ -34,7 +35,7 @@ def squared_error(logits: torch.Tensor, targets: torch.Tensor, reduction: str = 
     """Sum over points of (softmax(logits) - one-hot target)^2, mean over the batch, in fp32; shapes as in
     `cross_entropy`.
 
-    One definition for both documents that train on it, of which neither tells the normalisation (spec: GoNN 4.4, other
+    One definition for both documents that train on it, neither of which gives the normalisation (spec: GoNN 4.4, other
     systems 4.4).
     """
     p = logits.float().softmax(1)
@@ -45,17 +46,12 @@ def squared_error(logits: torch.Tensor, targets: torch.Tensor, reduction: str = 
 LOSSES = {"cross_entropy": cross_entropy, "squared_error": squared_error}
 """`training.loss` -> function of (logits, targets, reduction)."""
 
-_PLANE_WEIGHTS = {
-    "mean": lambda k, planes: 1 / planes,
-    "sum": lambda k, planes: 1.0,
-    "harmonic": lambda k, planes: 1 / k,
+PLANE_WEIGHTS: dict[str, Callable[[int], list[float]]] = {
+    "mean": lambda planes: [1 / planes] * planes,
+    "sum": lambda planes: [1.0] * planes,
+    "harmonic": lambda planes: [1 / k for k in range(1, planes + 1)],
 }
-
-
-def plane_weights(kind: str, planes: int) -> list[float]:
-    """Weights of the losses of `planes` output planes: 1/planes each, 1 each, or 1, 1/2, 1/3
-    (`training.plane_weights`)."""
-    return [_PLANE_WEIGHTS[kind](k, planes) for k in range(1, planes + 1)]
+"""`training.plane_weights` -> weights of the losses of so many output planes."""
 
 
 def legal_only(logits: torch.Tensor, illegal: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -87,7 +83,7 @@ def future_counts(extras: Mapping[str, torch.Tensor]) -> torch.Tensor:
 
 class Losses(NamedTuple):
     """Scalars on the device. total: what is minimised, with its graph. Without one: nats, cross-entropy of the next
-    move; hits, positions whose move is the policy's first choice; heads, what each auxiliary head says."""
+    move; hits, positions whose move is the policy's first choice; heads, the losses of each auxiliary head."""
 
     total: torch.Tensor
     nats: torch.Tensor
@@ -104,7 +100,19 @@ class Objective:
         self._body = body or net.body
         self._training, self._planes = config.training, config.net.residual.output_planes
         self._weights = {name: weight for name, weight in config.training.auxiliary.model_dump().items() if weight}
-        _check(config, net, self._weights)
+        training = config.training
+        if training.loss_from >= training.samples:
+            problem, valid = f"{training.loss} would never be trained on", f"below samples ({training.samples})"
+            raise SettingError("training.loss_from", training.loss_from, problem, valid)
+        if training.batch_splits > 1:
+            reasons = {
+                "batch normalisation would see other statistics": any(isinstance(m, BatchNorm) for m in net.modules()),
+                "an auxiliary loss is a mean over what a part happens to hold": bool(self._weights),
+                "dropout would draw other masks": config.net.conv.dropout > 0,
+            }
+            if wrong := [reason for reason, holds in reasons.items() if holds]:
+                problem = f"not equal to the whole batch: {wrong[0]}"
+                raise SettingError("training.batch_splits", training.batch_splits, problem, "1")
 
     @property
     def is_nats(self) -> bool:
@@ -113,25 +121,18 @@ class Objective:
         plain = self._training.loss == "cross_entropy" and self._training.policy_weight == 1
         return plain and self._planes == 1 and not self._weights
 
-    def backward(
-        self, net: PolicyNet, batch: Batch, samples: int, on_part: Callable[[int], None] | None = None
-    ) -> Losses:
-        """Gradients of the batch's mean loss, added up over `batch_splits` parts of it; the losses, detached.
-
-        on_part is told, after each part but the last, how many are done.
-        """
+    def backward(self, net: PolicyNet, batch: Batch, samples: int) -> Losses:
+        """Gradients of the batch's mean loss, added up over `batch_splits` parts of it; the losses, detached."""
         training = self._training
         if training.batch_splits == 1:
             losses = self._losses(net, batch, batch, samples)
             losses.total.backward()
             return losses._replace(total=losses.total.detach())
         done = []
-        for number, part in enumerate(split(batch, training.batch_splits), 1):
+        for part in split(batch, training.batch_splits):
             losses = self._losses(net, part, batch, samples)
             losses.total.backward()
-            done.append((losses.total.detach(), losses.nats, losses.hits))  # no heads: `_check` refuses them
-            if on_part and number < training.batch_splits:
-                on_part(number)
+            done.append((losses.total.detach(), losses.nats, losses.hits))  # no heads: refused above
         total, nats, hits = (torch.stack(values).sum() for values in zip(*done, strict=True))
         return Losses(total, nats, hits)
 
@@ -166,7 +167,7 @@ class Objective:
                 nats = _scaled(cross_entropy(logits, part.targets), share)
         if planes > 1 and training.policy_weight:
             later = future_losses(kind, policies[:, 1:], part.extras["future"], future_counts(whole.extras))
-            weights = plane_weights(training.plane_weights, planes)
+            weights = PLANE_WEIGHTS[training.plane_weights](planes)
             total = reduce(torch.add, (w * loss for w, loss in zip(weights, (total, *later), strict=True)))
         return Losses(total, nats, (logits.detach().argmax(1) == part.targets).sum())
 
@@ -190,84 +191,63 @@ def _scaled(loss: torch.Tensor, share: float) -> torch.Tensor:
     return loss if share == 1 else share * loss
 
 
-def _check(config: TrialConfig, net: PolicyNet, auxiliary: dict[str, float]) -> None:
-    training = config.training
-    if training.loss_from >= training.samples:
-        raise SettingError(
-            "training.loss_from",
-            training.loss_from,
-            f"{training.loss} would never be trained on",
-            f"below samples ({training.samples})",
-        )
-    if training.batch_splits > 1:
-        reasons = {
-            "batch normalisation would see other statistics": any(
-                isinstance(module, BatchNorm) for module in net.modules()
-            ),
-            "an auxiliary loss is a mean over what a part happens to hold": bool(auxiliary),
-            "dropout would draw other masks": config.net.conv.dropout > 0,
-        }
-        for reason, holds in reasons.items():
-            if holds:
-                raise SettingError(
-                    "training.batch_splits", training.batch_splits, f"not equal to the whole batch: {reason}", "1"
-                )
-
-
-_PREFIX = "seen."
-
-
 class Tally:
-    """Sums over the training samples since `forget`, with the number of samples that they are of.
+    """Sums over the training samples since `forget`, on the device in float64, so that no step waits for them.
 
-    heads: names of the auxiliary heads; answering: those of them that choose one of several answers.
+    heads: names of the auxiliary heads; answering: those of them that choose one of several answers. minimised: whether
+    the loss that is minimised differs from the next move's cross-entropy.
     """
 
-    def __init__(self, heads: Iterable[str], answering: Iterable[str], device: torch.device):
-        self._heads, self._answering, self._samples = tuple(heads), tuple(answering), 0
-        names = ("top1", *self._heads, *(f"{name}_{part}" for name in self._answering for part in ("right", "asked")))
+    def __init__(self, heads: Iterable[str], answering: Iterable[str], minimised: bool, device: torch.device):
+        self._heads, self._answering, self.samples = tuple(heads), tuple(answering), 0
+        seen = ["top1", *self._heads, *(f"{name}_{part}" for name in self._answering for part in ("right", "asked"))]
+        names = ["sum", *(["minimised"] if minimised else []), *(f"seen.{name}" for name in seen)]
         self._sums = {name: torch.zeros((), dtype=torch.float64, device=device) for name in names}
 
     def add(self, losses: Losses, count: int) -> None:
         """One batch of `count` samples."""
-        self._sums["top1"] += losses.hits
+        self._sums["sum"] += losses.nats.double() * count
+        if "minimised" in self._sums:
+            self._sums["minimised"] += losses.total.double() * count
+        self._sums["seen.top1"] += losses.hits
         for name in self._heads:
-            self._sums[name] += losses.heads[name].loss.double() * count
+            self._sums[f"seen.{name}"] += losses.heads[name].loss.double() * count
         for name in self._answering:
             _, right, asked = losses.heads[name]
             assert right is not None and asked is not None  # its head answers
-            self._sums[f"{name}_right"] += right
-            self._sums[f"{name}_asked"] += asked
-        self._samples += count
+            self._sums[f"seen.{name}_right"] += right
+            self._sums[f"seen.{name}_asked"] += asked
+        self.samples += count
+
+    def mean(self, name: str) -> float | None:
+        """`sum`, the next move's cross-entropy, or `minimised`: nan without samples, None where it is not summed."""
+        if name not in self._sums:
+            return None
+        return float(self._sums[name]) / self.samples if self.samples else math.nan
 
     def means(self) -> dict[str, float]:
         """top1: share of the samples whose move was the policy's first choice; by head its loss, not weighted, and
-        `<head>_accuracy`, the share of the answers that were right among those that are known. What no sample was seen
-        of is left out."""
-        if not self._samples:
+        `<head>_accuracy`, the share of right answers among those that are known. Without samples they are left out."""
+        if not self.samples:
             return {}
-        means = {name: float(self._sums[name]) / self._samples for name in ("top1", *self._heads)}
+        means = {name: float(self._sums[f"seen.{name}"]) / self.samples for name in ("top1", *self._heads)}
         for name in self._answering:
-            if asked := float(self._sums[f"{name}_asked"]):
-                means[f"{name}_accuracy"] = float(self._sums[f"{name}_right"]) / asked
+            if asked := float(self._sums[f"seen.{name}_asked"]):
+                means[f"{name}_accuracy"] = float(self._sums[f"seen.{name}_right"]) / asked
         return means
 
     def forget(self) -> None:
         """Start new sums."""
         for total in self._sums.values():
             total.zero_()
-        self._samples = 0
+        self.samples = 0
 
     def state(self) -> dict[str, torch.Tensor]:
-        """`seen.samples` and `seen.<sum>` (the tensors themselves)."""
-        sums = {_PREFIX + name: total for name, total in self._sums.items()}
-        return {**sums, f"{_PREFIX}samples": torch.tensor(self._samples)}
+        """The sums (the tensors themselves) and the number of samples, which older versions count twice."""
+        return {**self._sums, **dict.fromkeys(("samples", "seen.samples"), torch.tensor(self.samples))}
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take over what `state` returned; a state from before these sums were kept starts them here."""
-        self.forget()
-        if f"{_PREFIX}samples" not in state:
-            return
+        """Continue from what `state` returned."""
         for name, total in self._sums.items():
-            total.copy_(state[_PREFIX + name])
-        self._samples = int(state[f"{_PREFIX}samples"])
+            total.copy_(state[name])
+        self.samples = int(state["samples"])

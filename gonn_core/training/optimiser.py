@@ -3,6 +3,7 @@
 Torch's functional forms are used: its classes import torch's compiler, over a second of every process that trains.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 import torch
@@ -23,15 +24,15 @@ def decay_coefficient(config: OptimiserConfig, rows: int) -> float:
 class Optimiser:
     """One update a step, at the rate it is given; its state can be taken out and put back bit for bit.
 
-    Made from (parameters, config, decay, decayed, factors). parameters: name -> parameter. decay: L2 coefficient, on
-    the parameters named in `decayed` only. factors: name -> number or tensor that broadcasts over the parameter; a name
-    that is missing has 1.
+    parameters: name -> parameter. decay: L2 coefficient, on the parameters named in `decayed` only. factors: name ->
+    number or tensor that broadcasts over the parameter; a name that is missing has 1.
     """
 
     def __init__(
         self,
         parameters: Mapping[str, torch.nn.Parameter],
         config: OptimiserConfig,
+        decay: float,
         decayed: Collection[str],
         factors: Mapping[str, float | torch.Tensor],
     ):
@@ -39,7 +40,15 @@ class Optimiser:
         unknown = (set(decayed) | set(factors)) - set(parameters)
         if unknown:
             raise ValueError(f"no such parameters: {sorted(unknown)}")
-        self._parameters, self._clip_norm = dict(parameters), config.clip_norm
+        self._parameters, self._config = dict(parameters), config
+        self._groups: dict[float, list[str]] = defaultdict(list)
+        """Decay coefficient -> names of the parameters that torch's function updates with it."""
+        self._prepare({name: decay if name in decayed else 0.0 for name in parameters}, factors)
+
+    def _prepare(self, decays: Mapping[str, float], factors: Mapping[str, float | torch.Tensor]) -> None:
+        """Form the groups and make the moments, like the parameters: so they are laid out alike in a new and in a
+        resumed run, a condition of equal bits."""
+        raise NotImplementedError
 
     def zero_grad(self) -> None:
         """Forget the gradients of the last step."""
@@ -54,8 +63,8 @@ class Optimiser:
         Clipping comes first: gradients are scaled together so that their norm, over all their elements, is at most
         `clip_norm`. A norm that is no number stays one.
         """
-        if self._clip_norm:
-            torch.nn.utils.clip_grad_norm_(self._parameters.values(), self._clip_norm)
+        if self._config.clip_norm:
+            torch.nn.utils.clip_grad_norm_(self._parameters.values(), self._config.clip_norm)
         self._update(rate)
 
     def _gradients(self, names: Iterable[str]) -> dict[str, torch.Tensor]:
@@ -72,12 +81,12 @@ class Optimiser:
 
     @torch.no_grad()
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take over what `state` returned. Raises ValueError when the names differ."""
-        own = self.state()
-        if set(state) != set(own):
-            raise ValueError(f"moments of other parameters: {sorted(set(state) ^ set(own))}")
+        """Continue from what `state` returned. Raises ValueError when the names differ."""
+        moments = self.state()
+        if set(state) != set(moments):
+            raise ValueError(f"moments of other parameters: {sorted(set(state) ^ set(moments))}")
         for name, tensor in state.items():
-            own[name].copy_(tensor)
+            moments[name].copy_(tensor)
 
 
 class Sgd(Optimiser):
@@ -89,34 +98,19 @@ class Sgd(Optimiser):
     the lczero fork clips it (spec: other systems 3.2).
     """
 
-    def __init__(
-        self,
-        parameters: Mapping[str, torch.nn.Parameter],
-        config: OptimiserConfig,
-        decay: float,
-        decayed: Collection[str],
-        factors: Mapping[str, float | torch.Tensor],
-    ):
-        super().__init__(parameters, config, decayed, factors)
+    def _prepare(self, decays: Mapping[str, float], factors: Mapping[str, float | torch.Tensor]) -> None:
         self._scaled: list[tuple[torch.nn.Parameter, float | torch.Tensor, float]] = []
-        groups: dict[float, list[str]] = {decay: [], 0.0: []}
         for name, parameter in self._parameters.items():
             factor = factors.get(name, 1.0)
-            own_decay = decay if name in decayed else 0.0
-            if _is_one(factor):
-                groups[own_decay].append(name)
+            if bool((factor == 1).all()) if isinstance(factor, torch.Tensor) else factor == 1:
+                self._groups[decays[name]].append(name)
             else:
                 if isinstance(factor, torch.Tensor):
                     factor = factor.to(parameter.device, parameter.dtype)
-                self._scaled.append((parameter, factor, own_decay))
-                groups[0.0].append(name)
-        self._groups = [(coefficient, members) for coefficient, members in groups.items() if members]
-        self._decay_of_momentum, self._nesterov = config.momentum, config.nesterov
-        self._momentum: dict[str, torch.Tensor] = {}
-        if config.momentum:
-            # Torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the
-            # buffers are laid out alike in a new and in a resumed run: a condition of equal bits.
-            self._momentum = {name: torch.zeros_like(parameter) for name, parameter in self._parameters.items()}
+                self._scaled.append((parameter, factor, decays[name]))
+                self._groups[0.0].append(name)
+        has_momentum = self._parameters if self._config.momentum else {}
+        self._momentum = {name: torch.zeros_like(parameter) for name, parameter in has_momentum.items()}
 
     def _update(self, rate: float) -> None:
         for parameter, factor, decay in self._scaled:
@@ -125,27 +119,23 @@ class Sgd(Optimiser):
             if decay:
                 parameter.grad.add_(parameter, alpha=decay)
             parameter.grad.mul_(factor)
-        for coefficient, members in self._groups:
+        for coefficient, members in self._groups.items():
             gradients = self._gradients(members)
             sgd(
                 [self._parameters[name] for name in gradients],
                 [*gradients.values()],
                 [self._momentum[name] for name in gradients] if self._momentum else [],
                 weight_decay=coefficient,
-                momentum=self._decay_of_momentum,
+                momentum=self._config.momentum,
                 lr=rate,
                 dampening=0.0,
-                nesterov=self._nesterov,
+                nesterov=self._config.nesterov,
                 maximize=False,
             )
 
     def state(self) -> dict[str, torch.Tensor]:
         """Momentum by parameter name (the tensors themselves)."""
         return dict(self._momentum)
-
-
-def _is_one(factor: float | torch.Tensor) -> bool:
-    return bool((factor == 1).all()) if isinstance(factor, torch.Tensor) else factor == 1
 
 
 BETAS = (0.9, 0.999)
@@ -160,24 +150,13 @@ class AdamW(Optimiser):
     which it is for `Sgd` too. Decay is decoupled: w -= rate * c * w.
     """
 
-    def __init__(
-        self,
-        parameters: Mapping[str, torch.nn.Parameter],
-        config: OptimiserConfig,
-        decay: float,
-        decayed: Collection[str],
-        factors: Mapping[str, float | torch.Tensor],
-    ):
-        super().__init__(parameters, config, decayed, factors)
+    def _prepare(self, decays: Mapping[str, float], factors: Mapping[str, float | torch.Tensor]) -> None:
+        for name, decay in decays.items():
+            self._groups[decay].append(name)
         self._scaled = [
-            (parameters[name], torch.as_tensor(factor, dtype=torch.float32).to(parameters[name].device))
+            (self._parameters[name], torch.as_tensor(factor, dtype=torch.float32).to(self._parameters[name].device))
             for name, factor in factors.items()
         ]
-        self._groups = [
-            (decay, [name for name in self._parameters if name in decayed]),
-            (0.0, [name for name in self._parameters if name not in decayed]),
-        ]
-        # Made here, not by the first step: laid out alike in a new and in a resumed run.
         self._moments = {
             name: {
                 "step": torch.zeros((), dtype=torch.float32),
@@ -189,16 +168,16 @@ class AdamW(Optimiser):
 
     def _update(self, rate: float) -> None:
         before = [parameter.clone() for parameter, _ in self._scaled]
-        for coefficient, members in self._groups:
+        for coefficient, members in self._groups.items():
             gradients = self._gradients(members)
             moments = [self._moments[name] for name in gradients]
             adamw(
                 [self._parameters[name] for name in gradients],
                 [*gradients.values()],
-                [each["exp_avg"] for each in moments],
-                [each["exp_avg_sq"] for each in moments],
+                [moment["exp_avg"] for moment in moments],
+                [moment["exp_avg_sq"] for moment in moments],
                 [],
-                [each["step"] for each in moments],
+                [moment["step"] for moment in moments],
                 amsgrad=False,
                 beta1=BETAS[0],
                 beta2=BETAS[1],

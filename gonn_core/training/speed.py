@@ -1,10 +1,8 @@
 """Training speed of one configuration alone on a device: the cost column of a table."""
 
-import statistics
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from statistics import mean
 
 import torch
 
@@ -14,61 +12,25 @@ from gonn_core.features.targets.make import REMOVAL_BINS, SCORE_CLASSES
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.training.batches import Batch, extras_of
 from gonn_core.training.compiling import Compile
-from gonn_core.training.environment import describe_device, reset_torch
+from gonn_core.training.environment import reset_torch, synchronize
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 
-WINDOWS = 5
 WARM_UP_STEPS = 3
 
 
-@dataclass(frozen=True)
-class Speed:
-    """Medians over windows of time; `samples_per_s` of wall time, `samples_per_cpu_s` of this process's CPU time."""
-
-    samples_per_s: float
-    samples_per_cpu_s: float
-    steps: int
-    device: str
-
-
 def measure_speed(
-    config: TrialConfig,
-    device: torch.device,
-    seconds: float,
-    batches=None,
-    windows: int = WINDOWS,
-    compile: Compile = "none",
-) -> Speed:
-    """Samples per second of whole steps (forward, backward, update), as the median of windows that take `seconds`
-    in all.
-
-    batches: an iterator of `Batch` on the device; with none given, one batch of random planes is used over and over, so
-    that the steps alone are measured. Changes torch's global state as a trial does.
-    """
+    config: TrialConfig, device: torch.device, seconds: float, compile: Compile = "none"
+) -> tuple[float, float]:
+    """Samples per second of whole steps (forward, backward, update) on random planes: of wall time, and of this
+    process's CPU time. The mean of two windows of half of `seconds`. Changes torch's global state as a trial does."""
     reset_torch(1, device)
     trainer = Trainer(config, rows=1, device=device, memory_format="channels_last", compile=compile)
-    batches = iter(batches) if batches is not None else random_batches(config, device, "channels_last")
-    for _ in range(WARM_UP_STEPS):
-        trainer.step(next(batches))
-    measured = [timed_steps(trainer, batches, device, seconds / windows) for _ in range(windows)]
+    batches = random_batches(config, device, "channels_last")
+    timed_steps(trainer, batches, device, 0.0, least=WARM_UP_STEPS)
+    (wall, cpu), (other_wall, other_cpu) = (timed_steps(trainer, batches, device, seconds / 2) for _ in range(2))
     if device.type == "cuda":
-        torch.cuda.empty_cache()  # whoever measures may live on, beside the trials that need the memory
-    wall, cpu = (statistics.median(rates) for rates in zip(*(window.rates for window in measured), strict=True))
-    return Speed(wall, cpu, sum(window.steps for window in measured), describe_device(device))
-
-
-class Window(NamedTuple):
-    """Steps that were timed: their samples, and seconds of wall time and of this process's CPU time."""
-
-    steps: int
-    samples: int
-    wall: float
-    cpu: float
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """Samples per second of wall time, and of CPU time."""
-        return self.samples / max(self.wall, 1e-9), self.samples / max(self.cpu, 1e-9)
+        torch.cuda.empty_cache()  # this process may live on while trials need the memory
+    return mean((wall, other_wall)), mean((cpu, other_cpu))
 
 
 def timed_steps(
@@ -78,9 +40,9 @@ def timed_steps(
     seconds: float,
     of_cpu_time: bool = False,
     least: int = 1,
-) -> Window:
-    """Take whole steps until `seconds` have passed, of wall time or of CPU time, in which other work on the machine
-    does not count; at least so many."""
+) -> tuple[float, float]:
+    """Take whole steps, at least so many, until `seconds` have passed, of wall time or of CPU time, in which other work
+    on the machine does not count; samples per second of wall time, and of this process's CPU time."""
     clock = time.process_time if of_cpu_time else time.perf_counter
     synchronize(device)
     wall, cpu, began, steps, samples = time.perf_counter(), time.process_time(), clock(), 0, 0
@@ -91,19 +53,15 @@ def timed_steps(
         if steps % 8 == 0:
             synchronize(device)  # or the host would queue steps far ahead of the clock
     synchronize(device)
-    return Window(steps, samples, time.perf_counter() - wall, time.process_time() - cpu)
+    return samples / max(time.perf_counter() - wall, 1e-9), samples / max(time.process_time() - cpu, 1e-9)
 
 
 def random_batches(config: TrialConfig, device: torch.device, memory_format: str) -> Iterator[Batch]:
     """One batch of random planes and targets on the device, over and over: steps without a loader."""
     generator = torch.Generator().manual_seed(0)
     shape = (config.training.batch_size, len(plane_names(config.features)), SIZE, SIZE)
-    planes = (
-        (torch.rand(shape, generator=generator) < 0.1)
-        .float()
-        .to(device)
-        .contiguous(memory_format=MEMORY_FORMATS[memory_format])
-    )
+    planes = (torch.rand(shape, generator=generator) < 0.1).float().to(device)
+    planes = planes.contiguous(memory_format=MEMORY_FORMATS[memory_format])
     targets = torch.randint(POINTS, (config.training.batch_size,), generator=generator).to(device)
     extras = {name: values.to(device) for name, values in _random_extras(config, generator).items()}
     while True:
@@ -129,9 +87,3 @@ def _random_extras(config: TrialConfig, generator: torch.Generator) -> dict[str,
         else:  # illegal, ladders: marks on points
             extras[name] = torch.rand((size, POINTS), generator=generator) < 0.3
     return extras
-
-
-def synchronize(device: torch.device) -> None:
-    """Wait for what was asked of the device."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)

@@ -3,7 +3,6 @@ safetensors."""
 
 import argparse
 import json
-import math
 import signal
 import sys
 import time
@@ -11,20 +10,7 @@ from pathlib import Path
 
 from gonn_core.errors import UserError, printable
 from gonn_core.metrics import watched
-from gonn_core.trial.events import (
-    Compiling,
-    Evaluating,
-    Event,
-    Finished,
-    Mended,
-    Point,
-    Preparing,
-    Started,
-    Tick,
-    Waiting,
-    is_passing,
-    steps_done,
-)
+from gonn_core.trial.events import Evaluating, Event, Finished, Note, Preparing, Started, Tick, Waiting, is_passing
 from gonn_core.trial.job import read_job
 
 LINE_SECONDS = 5.0
@@ -35,7 +21,7 @@ AGAIN_SECONDS = 2.0
 def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 done, 2 an error that the user can put right, 130 paused by Ctrl-C or SIGTERM."""
     parser = argparse.ArgumentParser(
-        prog="python -m gonn_core.trial", description="Train one trial, or go on with it; evaluate it as its job asks."
+        prog="python -m gonn_core.trial", description="Train one trial, or resume it; evaluate it as its job asks."
     )
     parser.add_argument("job", type=Path, help="job file, or the config.json of a trial directory")
     parser.add_argument("--runs", help="folder of trial directories (default: as the job says)")
@@ -44,7 +30,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--compile", choices=("none", "body", "graphs"), help="of the net; a trial under way keeps its own"
     )
-    parser.add_argument("--progress", action=argparse.BooleanOptionalAction, default=True, help="tell how far it is")
     options = parser.parse_args(arguments)
     try:
         job = read_job(options.job)
@@ -53,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         job = job.model_copy(update={"run": job.run.model_copy(update=given)})
         from gonn_core.trial.run import run_trial  # torch and numba, after the cheap mistakes
 
-        result = run_trial(job, Printer(sys.stderr, options.progress))
+        result = run_trial(job, Printer(sys.stderr))
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
@@ -62,13 +47,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Printer:
-    """Tells a trial's events on a stream: a live line on a terminal, else a plain line every few seconds. Ctrl-C,
-    SIGTERM, or the end of the terminal asks for a pause."""
+    """Prints a trial's events on a stream, those that only say how far it is every few seconds. Ctrl-C, SIGTERM, or the
+    end of the terminal asks for a pause."""
 
-    def __init__(self, stream, wanted: bool = True):
-        self._stream, self._wanted, self._next, self._live = stream, wanted, 0.0, False
+    def __init__(self, stream):
+        self._stream, self._next = stream, 0.0
         self._asked: float | None = None
-        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._ask_to_stop)
 
@@ -81,60 +66,38 @@ class Printer:
 
     def __call__(self, event: Event) -> bool:
         """Print what is due; False once a pause was asked for."""
-        try:
-            self._tell(event)
-        except OSError:  # the terminal was closed: the trial matters more
-            self._wanted = False
-        return self._asked is None
-
-    def _tell(self, event: Event) -> None:
-        if self._wanted:
-            passing = is_passing(event)
-            if self._stream.isatty():
-                self._stream.write(("\r\x1b[K" if self._live else "") + describe(event) + ("" if passing else "\n"))
-                self._live = passing
-                self._stream.flush()
-            elif not passing or time.monotonic() >= self._next:
+        if not is_passing(event) or time.monotonic() >= self._next:
+            try:
                 print(describe(event), file=self._stream, flush=True)
-                self._next = time.monotonic() + LINE_SECONDS
+            except OSError:  # the terminal was closed: the trial matters more
+                pass
+            self._next = time.monotonic() + LINE_SECONDS
+        return self._asked is None
 
 
 def describe(event: Event) -> str:
     """One line for an event."""
     if isinstance(event, Waiting):
         return f"{event.trial}  waiting: process {event.pid} on {event.host} works on this trial"
-    if isinstance(event, Mended):
+    if isinstance(event, Note):
         return f"{event.trial}  {printable(event.message, 1000)}"
-    start = f"{event.trial}  {event.samples:,}/{event.total:,} samples"
+    parts = [f"{event.trial}  {event.samples:,}/{event.total:,} samples"]
     if isinstance(event, Started):
-        return f"{start}  {'goes on' if event.resumed else 'starts'} on {event.device}"
-    if isinstance(event, Preparing):
-        return f"{start}  storing the ladder planes of the data set: {event.positions:,}/{event.of:,} positions"
-    if isinstance(event, Evaluating):
-        done = f"{event.positions:,}/{event.of:,} positions"
-        return f"{start}  evaluating {event.split} ({event.history}): {done}"
-    if isinstance(event, Compiling):
-        return f"{start}  compiling the net"
-    parts = [start]
-    if isinstance(event, Tick) and event.step is not None:
-        parts.append(f"step {steps_done(event.step)}/{event.steps:,}")
+        return f"{parts[0]}  {'resumes' if event.resumed else 'starts'} on {event.device}"
+    if isinstance(event, Preparing | Evaluating):
+        doing = f"evaluating {event.split}" if isinstance(event, Evaluating) else "storing ladder planes"
+        return f"{parts[0]}  {doing}: {event.positions:,}/{event.of:,} positions"
     if event.samples_per_s:
         parts.append(f"{event.samples_per_s:,.0f}/s")
     if event.nats is not None:
         parts.append(watched(event.nats, digits=4))
-    if isinstance(event, Tick | Point) and not math.isnan(event.train_nats):
-        parts.append(watched(event.train_nats, "train", 4))
     if isinstance(event, Tick):
-        parts.append(f"{_duration(event.seconds_left)} left")
+        minutes, seconds = divmod(round(event.seconds_left), 60)
+        parts.append(f"{minutes // 60}:{minutes % 60:02}:{seconds:02} left")
     if isinstance(event, Finished):
         evaluations = event.result["evaluations"] if event.result else []
         parts += ["done", *(f"{e['nats']:.4f} {e['split']} nats, top-1 {e['top1']:.2%}" for e in evaluations)]
     return "  ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
 if __name__ == "__main__":

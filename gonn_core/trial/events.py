@@ -1,18 +1,21 @@
-"""What is told of a trial while it runs: one frozen dataclass per kind of event, picklable, so that it crosses
-processes and machines as it is.
+"""What a trial reports while it runs: one frozen dataclass per kind of event, picklable for other processes and
+machines.
 
-A trial tells Waiting, Mended, Preparing, Started, Compiling, Tick, Point, Evaluating and Finished to whoever started
-it; who runs many of them tells Begun, Retried, Failed and Paused too.
+A trial reports Waiting, Mended, Preparing, Started, Compiling, Tick, Point, Evaluating and Finished; a runner of many
+trials also reports Begun, Retried, Failed and Paused.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+TICK_SECONDS = 1.0
+
 
 @dataclass(frozen=True)
 class Event:
-    """What all events say."""
+    """The fields of all events."""
 
     kind: ClassVar[str]
     """The event's name: its class in lower case."""
@@ -39,20 +42,26 @@ class Waiting(Event):
     pid: int
     host: str
     again: bool = False
-    """It still does; told twice a second, for whoever listens may ask for a pause."""
+    """It still does; sent twice a second, so that the receiver can ask for a pause."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mended(Event):
-    """A file of the trial is not what was written, and is made again; one for each file."""
+class Note(Event):
+    """An event with a line of text."""
 
     message: str
-    """One line."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Changed(Mended):
-    """Nothing is damaged, but the trial goes on otherwise than it would have; shown as `Mended` is."""
+class Mended(Note):
+    """A file of the trial is damaged and made again; one event for each file. Also: the trial cannot use a cache."""
+
+
+class Retried(Note):
+    """The trial's process died or ran out of memory; another one carries on."""
+
+
+class Failed(Note):
+    """The trial failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +75,7 @@ class Preparing(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Started(Event):
-    """Training begins or goes on."""
+    """Training begins or resumes."""
 
     device: str
     resumed: int
@@ -75,10 +84,9 @@ class Started(Event):
     """That these took."""
 
 
-@dataclass(frozen=True)
 class Compiling(Event):
-    """The net is being compiled, as the job asks, or another process is waited for that compiles the same one: half a
-    minute without a word, once for each net, and a moment where it was compiled before."""
+    """The net is being compiled, as the job asks, or another process compiles the same one: half a minute without
+    further events, once for each net."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +98,6 @@ class Tick(Event):
     seconds_left: float
     training_seconds: float
     """In steps, of all sessions."""
-    step: float | None = None
-    """Steps done; of the running one, where batches are split, the share of its parts that is done."""
-    steps: int | None = None
-    """How many it will be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,31 +124,13 @@ class Finished(Event):
     """The trial is done, with all evaluations that its job asks for."""
 
     result: Mapping | None = None
-    """As `run_trial` returns it; None where only a runner says so."""
+    """As `run_trial` returns it; None from a runner."""
 
 
-@dataclass(frozen=True)
 class Begun(Event):
     """A runner's slot takes the trial."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Retried(Event):
-    """The trial's process died or ran out of memory, another one carries on."""
-
-    message: str
-    """One line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Failed(Event):
-    """The trial failed."""
-
-    message: str
-    """One line."""
-
-
-@dataclass(frozen=True)
 class Paused(Event):
     """The trial stopped after a checkpoint, as it was asked to."""
 
@@ -154,15 +140,24 @@ OnProgress = Callable[[Event], bool | None]
 checkpoint."""
 
 
-def is_passing(event: Event) -> bool:
-    """Whether an event says no more than how far a trial is now: the next one will say it better."""
-    return isinstance(event, Preparing | Compiling | Tick | Evaluating) or (isinstance(event, Waiting) and event.again)
-
-
-def steps_done(step: float) -> str:
-    """12 or, within a step whose batch is split, 12.25."""
-    return f"{step:,.0f}" if float(step).is_integer() else f"{step:,.2f}"
-
-
 class PauseAsked(Exception):
-    """`on_progress` asked for a pause where no loop of steps could see it."""
+    """`on_progress` asked for a pause outside the loop of training steps."""
+
+
+def every_second(on_progress: OnProgress, event: Callable[..., Event]) -> Callable[..., None]:
+    """A callback that passes on `event(*arguments)` at most once a second. It raises PauseAsked when asked to."""
+    due = time.monotonic()
+
+    def report(*arguments) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + TICK_SECONDS
+            if on_progress(event(*arguments)) is False:
+                raise PauseAsked
+
+    return report
+
+
+def is_passing(event: Event) -> bool:
+    """Whether an event only says how far a trial is, so that the next one replaces it."""
+    return isinstance(event, Preparing | Compiling | Tick | Evaluating) or (isinstance(event, Waiting) and event.again)

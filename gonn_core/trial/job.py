@@ -46,7 +46,7 @@ class RunSettings(Strict):
     """Threads of one operation on the CPU. A trial resumed under another number would differ in rounding, so a resumed
     trial keeps its first."""
     loader_threads: Annotated[int, Field(ge=1, le=256)] | None = None
-    """Threads that make batches; None: decided where the trial runs (`gonn_core.training.cores`)."""
+    """Threads that make batches; None: decided where the trial runs (`gonn_core.training.host`)."""
     memory_format: Literal["channels_last", "contiguous"] = "channels_last"
     """Like `threads`, kept on resuming."""
     compile: Compile = "none"

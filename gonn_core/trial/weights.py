@@ -1,24 +1,60 @@
-"""Trained nets out of a trial's directory, weights as files of their own, and weights that a trial starts from.
+"""Weights as safetensors files, which hold tensors and text, never code: checkpoints, snapshots, exports, starts.
 
-Weights to start from lie beside the trial directories, `weights/<digest>.safetensors`, named by what they hold: a trial
-finds them by `training.start_from`, wherever its workspace is.
+Checkpoints and snapshots carry their format, the trial's id, the numerics versions and a checksum of the whole file.
+Weights to start from are next to the trial directories, in `weights/<digest>.safetensors`, named by their content.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import safetensors
 import safetensors.torch
 import torch
 
+from gonn_core import numerics
 from gonn_core.config import TrialConfig, canonical, parse_config, trial_id
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import Damaged, InputError, SettingError
 from gonn_core.evaluation.metrics import weights_digest
+from gonn_core.files.seals import EMPTY, KEY, check_tensors, sealed_tensors
 from gonn_core.files.whole import write_whole
 from gonn_core.nets import PolicyNet, trial_net
-from gonn_core.trial.checkpoint import unpack
 from gonn_core.trial.directory import TrialDirectory, other_net
+
+FORMAT = 1
+AGAIN = "the command that trained this trial makes it again once the trial's result.json is removed"
+"""What to do about a damaged snapshot; a damaged checkpoint is replaced without asking."""
+
+
+def pack(trial: str, tensors: Mapping[str, torch.Tensor], notes: dict) -> bytes:
+    """A file's content: `tensors`, copied to the host in row-major order, and `notes`, a JSON tree."""
+    metadata = {
+        "format": str(FORMAT),
+        "trial": trial,
+        "numerics": json.dumps(numerics.versions(), sort_keys=True),
+        "notes": json.dumps(notes),
+        KEY: EMPTY,
+    }
+    return sealed_tensors(safetensors.torch.save(_on_host(tensors), metadata))
+
+
+def unpack(path: Path, trial: str) -> tuple[dict[str, torch.Tensor], dict]:
+    """Tensors (on the CPU) and notes of a file. Raises Damaged when it is broken or not what was written, InputError
+    when it is missing, of another trial or of another version."""
+    check_tensors(path, AGAIN)
+    try:
+        with safetensors.safe_open(path, framework="pt", device="cpu") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != str(FORMAT):
+                raise InputError(path, f"of format {metadata.get('format')}; this version reads format {FORMAT}")
+            versions = json.loads(metadata["numerics"])
+            if versions != numerics.versions():
+                raise InputError(path, f"made with numerics {versions}; this version has {numerics.versions()}")
+            if metadata["trial"] != trial:
+                raise InputError(path, f"of trial {metadata['trial']}, not of {trial}")
+            return {name: file.get_tensor(name) for name in list(file.keys())}, json.loads(metadata["notes"])
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise Damaged(path, f"not a readable checkpoint ({error}); {AGAIN}") from None
 
 
 def load_net(trial: Path | str, samples: int | None = None) -> tuple[PolicyNet, TrialConfig]:
@@ -70,18 +106,18 @@ def snapshot_net(directory: TrialDirectory, config: TrialConfig, trial: str, sam
 def export_weights(trial: Path | str, file: Path, samples: int | None = None) -> str:
     """Write the weights of a trial's snapshot to a safetensors file, with its configuration as text; their digest.
 
-    samples: as in `load_net`, which says what is raised.
+    Arguments and errors are those of `load_net`.
     """
     net, config = load_net(trial, samples)
     state = net.state_dict()
     digest = weights_digest(state)
     notes = {"trial": trial_id(config), "weights": digest, "config": json.dumps(canonical(config), sort_keys=True)}
-    _write(file, state, notes)
+    write_whole(file, safetensors.torch.save(_on_host(state), notes))
     return digest
 
 
 def read_weights(file: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a safetensors file by name, whoever wrote it. Raises InputError."""
+    """The tensors of any safetensors file by name. Raises InputError."""
     try:
         return safetensors.torch.load_file(file, device="cpu")
     except FileNotFoundError:
@@ -92,26 +128,16 @@ def read_weights(file: Path) -> dict[str, torch.Tensor]:
 
 def check_weights(state: Mapping[str, torch.Tensor], config: TrialConfig, source: Path) -> None:
     """Raises InputError naming the tensors of `source` that are not those of the configuration's net."""
-    wrong = list(_misfits(state, trial_net(config).state_dict()))
+
+    def described(tensors: Mapping[str, torch.Tensor], name: str) -> str:
+        return f"{tensors[name].dtype} {tuple(tensors[name].shape)}" if name in tensors else "missing"
+
+    expected = trial_net(config).state_dict()
+    pairs = {name: (described(state, name), described(expected, name)) for name in {**expected, **state}}
+    wrong = [f"{name} is {one}, expected: {other}" for name, (one, other) in pairs.items() if one != other]
     if wrong:
-        shown = "; ".join(wrong[:_SHOWN]) + (f"; {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else "")
-        raise InputError(source, f"not the weights of this net: {shown}")
-
-
-_SHOWN = 5  # tensors in an error
-
-
-def _misfits(state: Mapping[str, torch.Tensor], wanted: Mapping[str, torch.Tensor]) -> Iterator[str]:
-    for name, tensor in wanted.items():
-        if name not in state:
-            yield f"{name} is missing"
-        elif (state[name].dtype, state[name].shape) != (tensor.dtype, tensor.shape):
-            yield f"{name} is {_described(state[name])} instead of {_described(tensor)}"
-    yield from (f"{name} is of no part of it" for name in state if name not in wanted)
-
-
-def _described(tensor: torch.Tensor) -> str:
-    return f"{str(tensor.dtype).removeprefix('torch.')} {'x'.join(map(str, tensor.shape)) or 'number'}"
+        more = f"; {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        raise InputError(source, f"not the weights of this net: {'; '.join(wrong[:5])}{more}")
 
 
 def keep_start(state: Mapping[str, torch.Tensor], runs: Path) -> str:
@@ -120,18 +146,18 @@ def keep_start(state: Mapping[str, torch.Tensor], runs: Path) -> str:
     path = start_path(runs, digest)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, state, {"weights": digest})
+        write_whole(path, safetensors.torch.save(_on_host(state), {"weights": digest}))
     return digest
 
 
 def start_path(runs: Path, digest: str) -> Path:
-    """Where the weights of that digest lie for trials in `runs`."""
+    """The file of the weights of that digest for trials in `runs`."""
     return Path(runs).absolute().parent / "weights" / f"{digest}.safetensors"
 
 
 def start_weights(runs: Path, config: TrialConfig) -> dict[str, torch.Tensor] | None:
-    """The weights that the configuration starts from, None where it draws them. Raises InputError where they are not
-    there, damaged, or of another net."""
+    """The weights that the configuration starts from, None where it draws them. Raises InputError where they are
+    missing, damaged, or of another net."""
     digest = config.training.start_from
     if digest is None:
         return None
@@ -145,6 +171,6 @@ def start_weights(runs: Path, config: TrialConfig) -> dict[str, torch.Tensor] | 
     return state
 
 
-def _write(path: Path, state: Mapping[str, torch.Tensor], notes: dict[str, str]) -> None:
-    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in state.items()}
-    write_whole(path, safetensors.torch.save(tensors, notes))
+def _on_host(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Copies in row-major order on the CPU; tensors that share memory come apart."""
+    return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

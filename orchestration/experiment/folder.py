@@ -9,8 +9,7 @@ from typing import Generic, TypeVar
 from ablations.search import Search, read_search
 from ablations.study import Study, read_study
 from gonn_core.errors import Damaged, SettingError
-from gonn_core.files.json_files import write_json
-from gonn_core.files.told import expected, present, tell
+from gonn_core.files.json_files import expected, present, tell, write_json
 from reports.workspace import Workspace
 
 D = TypeVar("D", Study, Search)

@@ -18,12 +18,9 @@ from gonn_core.trial.events import (
     Failed,
     Finished,
     Mended,
-    Point,
     Preparing,
     Retried,
-    Tick,
     Waiting,
-    steps_done,
 )
 from orchestration.progress import Bar, Display, display, duration
 
@@ -41,9 +38,6 @@ class TrialLine:
     samples: int = 0
     rate: float | None = None
     nats: float | None = None
-    step: float | None = None
-    """Steps done, with the parts of the running one; None before anything was told of them."""
-    steps: int | None = None
     evaluated_from: float | None = None
     """When its evaluation began, by the study's clock; None before that."""
     state: str = "pending"
@@ -55,14 +49,9 @@ class TrialLine:
         return self.state not in ("pending", *_OVER)
 
     @property
-    def done(self) -> float:
-        """Samples, with the parts of the running step."""
-        return max(self.samples, self.step * self.total / self.steps) if self.step and self.steps else self.samples
-
-    @property
     def seconds_left(self) -> float | None:
         """Of training; None before a rate is known."""
-        return (self.total - self.done) / self.rate if self.rate else None
+        return (self.total - self.samples) / self.rate if self.rate else None
 
 
 class StudyProgress:
@@ -98,12 +87,8 @@ class StudyProgress:
         line.samples = event.samples if isinstance(event, Retried) else max(line.samples, event.samples)
         line.rate = event.samples_per_s or line.rate
         line.nats = event.nats if event.nats is not None else line.nats
-        if isinstance(event, Tick):
-            line.step, line.steps = event.step, event.steps
-        elif isinstance(event, Point | Retried):
-            line.step = None
-            if isinstance(event, Retried):
-                line.evaluated_from = None
+        if isinstance(event, Retried):
+            line.evaluated_from = None
         line.note = _note(event)
         return line
 
@@ -122,7 +107,7 @@ class StudyProgress:
 
     @property
     def _done(self) -> float:
-        return sum(line.total if line.state == "finished" else line.done for line in self.trials.values())
+        return sum(line.total if line.state == "finished" else line.samples for line in self.trials.values())
 
     @property
     def _total(self) -> int:
@@ -190,13 +175,12 @@ def describe(line: TrialLine) -> str:
     if line.note:
         return f"{line.label}: {line.note}{nats}"
     rate = f", {line.rate:,.0f}/s" if line.rate else ""
-    step = "" if line.step is None else f", step {steps_done(line.step)}/{line.steps:,}"
-    return f"{line.label}: {line.samples:,}/{line.total:,}{step}{rate}, ETA {duration(line.seconds_left)}{nats}"
+    return f"{line.label}: {line.samples:,}/{line.total:,}{rate}, ETA {duration(line.seconds_left)}{nats}"
 
 
 def bar(line: TrialLine) -> Bar:
     """The same as a bar."""
-    return Bar(line.label, line.done, line.total, describe(line).removeprefix(f"{line.label}: "))
+    return Bar(line.label, line.samples, line.total, describe(line).removeprefix(f"{line.label}: "))
 
 
 def show(

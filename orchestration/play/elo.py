@@ -10,8 +10,7 @@ from ablations.data.datasets import dataset_label
 from ablations.registry import load_registry
 from ablations.study import read_study
 from gonn_core.errors import Damaged
-from gonn_core.files.json_files import write_json
-from gonn_core.files.told import tell
+from gonn_core.files.json_files import tell, write_json
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.match.players import NetSpec
 from gonn_core.play.match.record import Match, Side, game_points

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gonn_core.errors import SettingError
-from gonn_core.files.told import expected
+from gonn_core.files.json_files import expected
 from gonn_core.play.match.record import Match, load_matches
 from orchestration.console import output
 from orchestration.study.folder import all_studies

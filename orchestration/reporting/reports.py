@@ -8,7 +8,7 @@ from ablations.registry import load_registry
 from ablations.search import Search
 from ablations.study import Study
 from gonn_core.errors import Damaged, printable
-from gonn_core.files.told import tell
+from gonn_core.files.json_files import tell
 from orchestration.console import moving, notes, output
 from orchestration.experiment.folder import latest_of
 from orchestration.search.folder import all_searches, tried_rates

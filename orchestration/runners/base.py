@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from gonn_core.errors import SettingError, UserError
-from gonn_core.training.determinism import ENVIRONMENT
+from gonn_core.errors import OutOfMemory, SettingError, UserError, shortage
+from gonn_core.training.host import ENVIRONMENT
 from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Retried
 from gonn_core.trial.job import Job
-from gonn_core.trial.memory import OutOfMemory, shortage
 from orchestration.runners.gpus import visible_gpus
 
 RUN_TRIAL = "gonn_core.trial.run:run_trial"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gonn_core.training.cores import loader_threads
+from gonn_core.training.host import loader_threads
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from orchestration.runners.base import ATTEMPTS, OnEvent, Outcome, begun, ended, retried

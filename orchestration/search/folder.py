@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 from ablations.search import Search, Tried
 from gonn_core.errors import Damaged
-from gonn_core.files.told import tell
-from gonn_core.files.workshop import locked
+from gonn_core.files.json_files import tell
+from gonn_core.files.whole import locked
 from orchestration.experiment.folder import SEARCHES
 from orchestration.search.optuna_rates import RateOptimiser, cut_damaged
 from reports.workspace import Workspace

@@ -17,8 +17,8 @@ from typing import Any
 from ablations.search import Search, Tried, TriedState
 from gonn_core.config import trial_id
 from gonn_core.errors import Damaged
+from gonn_core.files.json_files import tell
 from gonn_core.files.seals import KEY
-from gonn_core.files.told import tell
 
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""

@@ -30,9 +30,8 @@ from statistics import median
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
 from gonn_core.errors import Damaged, InputError
-from gonn_core.files.json_files import read_record, write_json
-from gonn_core.files.told import tell
-from gonn_core.files.workshop import locked
+from gonn_core.files.json_files import read_record, tell, write_json
+from gonn_core.files.whole import locked
 from gonn_core.training.compiling import Compile
 from orchestration.progress import Bar, display
 from orchestration.runners.gpus import device_title
@@ -119,8 +118,7 @@ def one_speed(config: TrialConfig, kind: str, seconds: float, compile: Compile =
     from gonn_core.training.environment import choose_device
     from gonn_core.training.speed import measure_speed
 
-    speed = measure_speed(config, choose_device(kind), seconds, windows=2, compile=compile)
-    return speed.samples_per_s, speed.samples_per_cpu_s
+    return measure_speed(config, choose_device(kind), seconds, compile)
 
 
 @cache

@@ -8,7 +8,7 @@ from pathlib import Path
 from ablations.study import Study
 from gonn_core.errors import SettingError
 from gonn_core.files.json_files import read_mapping, write_json
-from gonn_core.files.workshop import locked
+from gonn_core.files.whole import locked
 from gonn_core.training.compiling import Compile
 from orchestration.experiment.folder import STUDIES
 from orchestration.speeds.measure import speeds_of

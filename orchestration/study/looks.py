@@ -13,7 +13,6 @@ from gonn_core.errors import UserError
 from gonn_core.files.json_files import read_mapping
 from gonn_core.trial.events import Event, Failed, Finished, Paused
 from gonn_core.trial.job import Job
-from gonn_core.trial.mending import plainest_first
 from orchestration.experiment.pipeline import is_complete
 from orchestration.study.folder import state_of
 from reports.results.decisions import is_sequential, load_results, trials_due
@@ -108,7 +107,7 @@ class LookedAt:
             self._say(decided(look))
         self._said = len(results.looks)
         jobs = (self._jobs[trial.id] for trial in results.trials)
-        return plainest_first(job for job in jobs if not is_complete(job))
+        return [job for job in jobs if not is_complete(job)]
 
     def jobs(self, on_begin: Callable[[Sequence[Job]], object]) -> Iterator[Job | None]:
         """Trials look by look, None while those of a look are at work; ends early where one failed. on_begin: called

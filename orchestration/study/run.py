@@ -9,7 +9,6 @@ from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
-from gonn_core.trial.mending import plainest_first
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Execution, Result, Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import StudyDisplay, show
@@ -103,7 +102,7 @@ class StudyExperiment:
         if self._looks:
             self._jobs = self._looks.missing()
         else:
-            self._jobs = plainest_first(job for job in self._plan.jobs if not is_complete(job))
+            self._jobs = [job for job in self._plan.jobs if not is_complete(job)]
         measure_speeds(self._workspace, self.study, self._device, say, self._compile)
         if self._jobs:
             configs = [arm.config for arm in self._plan.study.arms]

@@ -11,7 +11,7 @@ from ablations.study import Study, TrialRef
 from gonn_core.config import TrialConfig
 from gonn_core.evaluation.metrics import Reading
 from gonn_core.evaluation.stored import whole_evaluations
-from gonn_core.files.told import tell
+from gonn_core.files.json_files import tell
 from gonn_core.metrics import CHARTS, METRICS, OF_POSITIONS, SUMMARISED
 from gonn_core.trial.directory import TrialDirectory
 from reports.figures.style import COLOURS

@@ -18,8 +18,7 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from gonn_core.errors import printable
-from gonn_core.files.json_files import read_json
-from gonn_core.files.told import expected
+from gonn_core.files.json_files import expected, read_json
 from gonn_core.play.match.record import load_matches
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job

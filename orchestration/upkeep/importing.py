@@ -13,11 +13,11 @@ from pathlib import Path
 from gonn_core.config import numerics_of
 from gonn_core.errors import InputError, UserError, printable
 from gonn_core.evaluation.stored import load_evaluations
-from gonn_core.files.workshop import workshop
+from gonn_core.files.whole import workshop
 from gonn_core.training.environment import describe_processor
-from gonn_core.trial.checkpoint import unpack
 from gonn_core.trial.directory import TrialDirectory, other_net
 from gonn_core.trial.job import Job, read_job
+from gonn_core.trial.weights import unpack
 from orchestration.console import output
 from reports.study.footnotes import APART
 from reports.workspace import Workspace

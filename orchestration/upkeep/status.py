@@ -17,7 +17,7 @@ from ablations.search import Search, Tried
 from ablations.study import Study
 from gonn_core.errors import Damaged, InputError, printable
 from gonn_core.evaluation.stored import whole_evaluations
-from gonn_core.files.told import tell
+from gonn_core.files.json_files import tell
 from gonn_core.metrics import UNIFORM_NATS
 from gonn_core.trial.directory import State, TrialDirectory
 from gonn_core.trial.job import last_look

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from ablations.registry import Registry
 from gonn_core.errors import printable
-from gonn_core.evaluation.derived import MOVES_A_BIN
+from gonn_core.evaluation.metrics import MOVES_A_BIN
 from reports.cache import Picture
 from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
 from reports.page import Section

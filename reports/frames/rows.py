@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from ablations.study import Study
-from gonn_core.evaluation.derived import WATCHED
+from gonn_core.evaluation.metrics import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import SIDES, Match, game_points, player_id
 from reports.claims.findings import ClaimFinding, claim_values

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ablations.registry import Registry, load_registry
 from ablations.study import Study, read_study
 from gonn_core.errors import Damaged, InputError, SettingError
-from gonn_core.files.told import tell
+from gonn_core.files.json_files import tell
 from gonn_core.play.match.record import Match, load_matches
 from reports.results.compare import StudyAnalysis
 from reports.results.decisions import load_results

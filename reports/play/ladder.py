@@ -17,8 +17,7 @@ from pydantic import Field
 
 from gonn_core.config import parse_model
 from gonn_core.errors import Damaged, InputError, printable_tree
-from gonn_core.files.json_files import read_record
-from gonn_core.files.told import present, tell
+from gonn_core.files.json_files import present, read_record, tell
 from gonn_core.play.match.record import Match, load_matches, player_id
 from gonn_core.settings.strict import Strict
 from reports.play.players import engine_text, is_net

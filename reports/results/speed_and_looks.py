@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gonn_core.errors import Damaged, InputError, printable
-from gonn_core.files.json_files import read_mapping
-from gonn_core.files.told import tell
+from gonn_core.files.json_files import read_mapping, tell
 
 SPEED_FILE = "speed.json"
 LOOKS_FILE = "looks.json"

@@ -17,7 +17,7 @@ from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.evaluation.metrics import METRIC_SET, Reading
 from gonn_core.evaluation.stored import whole_evaluations
-from gonn_core.files.told import tell
+from gonn_core.files.json_files import tell
 from gonn_core.play.match.record import Match
 from gonn_core.trial.directory import State, TrainedNet, TrialDirectory, net_code, net_now, other_net
 from reports.cache import cached, digest
@@ -142,7 +142,7 @@ class StudyResults:
         return replace(self, trials=tuple(trial for trial in self.trials if trial.seed in kept))
 
     def arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
-        """A metric of gonn_core.evaluation.derived summed by game, of the seeds of an arm that have this evaluation.
+        """A metric of gonn_core.evaluation.metrics summed by game, of the seeds of an arm that have this evaluation.
 
         None when none has, or when an evaluation is older than what the metric is made from.
         """

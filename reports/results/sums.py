@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.evaluation.metrics import GameSums
-from gonn_core.evaluation.stored import Evaluation
-from gonn_core.evaluation.sums import Sums, pack_sums, unpack_sums
+from gonn_core.evaluation.stored import Evaluation, Sums, pack_sums, unpack_sums
 from reports.cache import cached, code, file_stamp
 
 IN_MEMORY = 1024
@@ -41,7 +40,7 @@ class SummedEvaluation(Evaluation):
 
     @property
     def by_move_number(self) -> list[tuple[int, int, float]] | None:
-        """As `derived.by_move_number`."""
+        """As `metrics.by_move_number`."""
         return self.sums.moves
 
     @property

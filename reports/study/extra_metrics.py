@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gonn_core.evaluation.derived import MOVES_A_BIN
+from gonn_core.evaluation.metrics import MOVES_A_BIN
 from gonn_core.metrics import METRICS, OF_POSITIONS
 from reports.results.compare import analyse_study, used_trials
 from reports.results.group import MAIN, Group

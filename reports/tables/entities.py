@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gonn_core.evaluation.derived import WATCHED
+from gonn_core.evaluation.metrics import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from reports.tables import formats
 from reports.tables.cells import Column, DType, Field

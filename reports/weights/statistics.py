@@ -12,8 +12,8 @@ import numpy as np
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged, InputError
+from gonn_core.files.json_files import tell
 from gonn_core.files.seals import check_tensors, verify_once
-from gonn_core.files.told import tell
 from reports.cache import cached, code, digest, file_stamp
 from reports.results.study_results import TrialResult
 

@@ -55,7 +55,7 @@ def rates(training):
     return [learning_rate(training, seen) for seen in range(0, training.samples, training.batch_size)]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(trainings(longest=3 * ENUMERATED))
 def test_the_rates_stay(training):
     config = TrialConfig(training=training)
@@ -64,7 +64,7 @@ def test_the_rates_stay(training):
     assert effective(form) == form
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(trainings(longest=6), st.data())
 def test_equal_rates_have_one_form(one, data):
     """Of schedules that depend on no losses, in runs short enough to compare at every step."""

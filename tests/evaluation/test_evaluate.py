@@ -149,22 +149,8 @@ def test_stored_and_loaded(tmp_path):
     data = pack_arrays(scores, np.array([5, 6, 9]), np.array([0, 0, 1]))
     assert data == pack_arrays(scores, np.array([5, 6, 9]), np.array([0, 0, 1]))
     (folder / "abc.npz").write_bytes(data)
-    named = (
-        "metric_set",
-        "weights",
-        "samples",
-        "split",
-        "subset",
-        "history",
-        "symmetry_averaging",
-        "positions",
-        "games",
-        "nats",
-        "top1",
-        "top4",
-        "requests",
-    )
-    summary = {"format": 1, "id": "abc", **dict.fromkeys(named, 0), "arrays": digest_of(data)}
+    named = "metric_set weights samples split subset history symmetry_averaging positions games nats top1 top4 requests"
+    summary = {"format": 1, "id": "abc", **dict.fromkeys(named.split(), 0), "arrays": digest_of(data)}
     (folder / "abc.json").write_text(json.dumps(summary))
     (evaluation,) = load_evaluations(tmp_path)
     assert (

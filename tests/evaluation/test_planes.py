@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from gonn_core.evaluation.derived import VALUES
 from gonn_core.evaluation.evaluate import evaluate
+from gonn_core.evaluation.metrics import VALUES
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.go.layout import FIRST, FLAGS, MOVE
 from gonn_core.nets import trial_net
@@ -44,10 +44,10 @@ def test_means_leave_out_what_is_not_there(answers):
     scores = evaluation.scores
     for plane in (2, 3):
         nats, rank = scores.later_nats[:, plane - 2], scores.later_rank[:, plane - 2]
-        assert VALUES[f"nats_plane{plane}"](evaluation).mean() == pytest.approx(np.nanmean(nats))
-        assert VALUES[f"top1_plane{plane}"](evaluation).mean() == pytest.approx((rank[rank >= 0] == 0).mean())
+        assert VALUES[f"nats_plane{plane}"](scores).mean() == pytest.approx(np.nanmean(nats))
+        assert VALUES[f"top1_plane{plane}"](scores).mean() == pytest.approx((rank[rank >= 0] == 0).mean())
     means = [scores.squared_error.mean(), *np.nanmean(scores.later_squared_error, axis=0)]
-    assert VALUES["squared_error_planes"](evaluation).mean() == pytest.approx(np.mean(means), rel=1e-6)
+    assert VALUES["squared_error_planes"](scores).mean() == pytest.approx(np.mean(means), rel=1e-6)
 
 
 def test_the_first_plane_is_scored_as_without_the_others(answers):

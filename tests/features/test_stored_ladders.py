@@ -19,7 +19,7 @@ from gonn_core.files.json_files import read_json
 from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.trial.data import prepare_planes
-from gonn_core.trial.events import Changed, PauseAsked, Preparing
+from gonn_core.trial.events import Mended, PauseAsked, Preparing
 from tests.features.configs import CAZENAVE
 from tests.features.helpers import make_set
 
@@ -139,4 +139,4 @@ def test_where_nothing_can_be_written_that_is_told_and_the_trial_goes_on(store, 
     monkeypatch.setattr(stored_ladders, "write_whole", full)
     events = []
     prepare_planes(job(100), SimpleNamespace(store=store), "cuda", 1, events.append)
-    assert isinstance(events[-1], Changed) and "searched for" in events[-1].message and "no space" in events[-1].message
+    assert isinstance(events[-1], Mended) and "searched for" in events[-1].message and "no space" in events[-1].message

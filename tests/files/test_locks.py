@@ -8,12 +8,12 @@ import pytest
 
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json, write_json
-from gonn_core.files.workshop import locked
+from gonn_core.files.whole import locked
 
 HOLDER = """
 import sys
 from pathlib import Path
-from gonn_core.files.workshop import locked
+from gonn_core.files.whole import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

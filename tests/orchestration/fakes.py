@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.config import TrialConfig, with_values
-from gonn_core.errors import UserError
+from gonn_core.errors import OutOfMemory, UserError
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.lease import this_process
-from gonn_core.trial.memory import OutOfMemory
 from tests.trial.events import event
 from tests.waiting import wait_until
 

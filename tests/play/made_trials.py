@@ -7,7 +7,7 @@ from gonn_core import numerics
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.evaluation.metrics import weights_digest
 from gonn_core.nets import trial_net
-from gonn_core.trial.checkpoint import pack
+from gonn_core.trial.weights import pack
 
 TINY = {
     "net.trunk.width": 8,

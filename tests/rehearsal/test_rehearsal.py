@@ -1,116 +1,146 @@
-"""A device that pretends: a training step and an evaluation run on it, and what is wrong for a GPU is found.
+"""A simulated GPU: a training step and an evaluation run on it, and what is wrong for a GPU is found.
 
 All of it in processes of their own: such a device takes real ones from its process. `make test` has a sample,
 `make test-system` every base, every card's arms and all defects.
 """
 
+import hashlib
 import json
-import re
+import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
 
+from ablations.arms import resolve
+from ablations.designs import budget_config
 from ablations.registry import load_registry
+from gonn_core.config import with_values
+from gonn_core.effective.whole import effective
 from tests.paths import ROOT
-from tests.rehearsal import autocast
-from tests.rehearsal.arms import FAMILIES, cards_by_family, of_bases, of_cards
-from tests.rehearsal.child import DEFECTS, NETS, QUICK
-from tests.rehearsal.found import Rehearsal
-from tests.rehearsal.process import Cannot, Part, rehearse_apart
-from tests.rehearsal.waits import surprises
+from tests.rehearsal.device import HEADER
 
-HEADER = Path(torch.__file__).parent / "include/ATen/autocast_mode.h"
-MACROS = {
-    "LOWER_PRECISION_FP": autocast.LOWER,
-    "FP32": autocast.FLOAT32,
-    "FP32_SET_OPT_DTYPE": autocast.FLOAT32_RESULT,
-    "PROMOTE": autocast.WIDEST,
-}
+pytestmark = pytest.mark.skipif(not HEADER.exists(), reason="this torch comes without its headers")
+
+FAMILIES = ("gonn", "conv", "encoder", "residual")
 FOUND = {
-    "a_host_tensor_in_a_norm": lambda found: "device" in found.error,
-    "a_number_read_in_a_step": lambda found: found.syncs == {"update aten._local_scalar_dense": 1},
-    "a_copy_to_the_host": lambda found: found.copies["forward aten._to_copy"] and found.syncs["forward aten._to_copy"],
-    "a_sum_of_unknown_order": lambda found: found.unordered["forward aten.cumsum"],
-    "a_list_as_index": lambda found: "list of indices" in found.error and "blocks.py" in found.error,
-    "a_shape_that_depends_on_numbers": lambda found: found.syncs["forward aten.nonzero"],
-    "float32_in_a_block": lambda found: found.flops(dtype="float32") > 0.1 * found.flops(),
-    "a_wrong_type": lambda found: "torch.float64" in found.error,
+    "a_host_tensor_in_a_norm": lambda made: "device" in made["error"],
+    "a_number_read_in_a_step": lambda made: made["syncs"] == {"update aten._local_scalar_dense": 1},
+    "a_copy_to_the_host": lambda made: (
+        made["copies"]["forward aten._to_copy"] == made["syncs"]["forward aten._to_copy"]
+    ),
+    "a_sum_of_unknown_order": lambda made: made["unordered"]["forward aten.cumsum"],
+    "a_list_as_index": lambda made: "list of indices" in made["error"] and "blocks.py" in made["error"],
+    "a_shape_that_depends_on_numbers": lambda made: made["syncs"]["forward aten.nonzero"],
+    "float32_in_a_block": lambda made: (
+        made["flops"]["forward"]["float32"] > 0.1 * sum(made["flops"]["forward"].values())
+    ),
+    "a_wrong_type": lambda made: "torch.float64" in made["error"],
 }
+QUICK = ("a_host_tensor_in_a_norm", "a_sum_of_unknown_order", "a_list_as_index")
 
 
-def child(*wanted) -> dict:
-    command = [sys.executable, "-m", "tests.rehearsal.child", *wanted]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
+def rehearse_apart(parts):
+    """A rehearsal of each (config, batch size, precision, defect), in order, in one process."""
+    trees = [(config.model_dump(mode="json"), *others) for config, *others in parts]
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.rehearsal"]
+    done = subprocess.run(command, input=json.dumps(trees), capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
-    tree = json.loads(done.stdout)
-    for kind in ("nets", "defects"):
-        tree[kind] = {name: Rehearsal.model_validate_json(json.dumps(found)) for name, found in tree[kind].items()}
-    return tree
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def surprises(config, made) -> list[str]:
+    """What of a rehearsal should not be: its error, waits of the host, copies, operations without an order. Chains are
+    joined in rounds until nothing changes, and each round asks the device whether it did."""
+    chains = config.net.family == "gonn" and config.net.trunk.chain_pooling > 0
+    expected = {"forward aten.equal", "evaluation aten.equal"} if chains else set()
+    counted = [f"{kind}: {name}" for kind in ("syncs", "copies", "unordered") for name in made[kind].keys() - expected]
+    return [*([made["error"]] if made["error"] else []), *counted]
+
+
+def cards_by_family(registry) -> dict[str, list[str]]:
+    """Net family of a card's base -> its cards, in an order by hash."""
+    families: dict[str, list[str]] = {family: [] for family in FAMILIES}
+    for card in sorted(registry.cards, key=lambda card: hashlib.sha256(card.encode()).digest()):
+        families[registry.base(registry.cards[card].base).config.net.family].append(card)
+    return families
+
+
+def of_bases(registry) -> dict[str, tuple]:
+    """All bases whole, in both precisions, at the batch size of a trial."""
+    budget = registry.budget("gpu")
+    return {
+        f"{base.id} {precision}": (budget_config(base, budget, budget.samples), None, precision, None)
+        for base in registry.bases.values()
+        for precision in ("bf16", "fp32")
+    }
+
+
+def of_cards(registry, cards) -> dict[str, tuple]:
+    """Off and on of every card, in batches of 2; of those whose net, planes, loss and optimiser are equal the first.
+    Layers of encoders are alike, so two are enough."""
+    parts: dict[str, tuple] = {}
+    for card in cards:
+        arms = resolve(registry, card, "gpu")
+        for state, config in (("off", arms.off), ("on", arms.on)):
+            config = effective(config)
+            if config.net.family == "encoder" and config.net.encoder.layers > 2:
+                config = with_values(config, {"net.encoder.layers": 2})
+            training = config.training.model_dump(mode="json", exclude={"init_seed", "data_seed", "samples"})
+            training["optimiser"].pop("learning_rate")
+            training["schedule"] = training["schedule"]["kind"]
+            decided = json.dumps([config.net.model_dump(), config.features.model_dump(), training], sort_keys=True)
+            parts.setdefault(decided, (f"{card} {state}", (config, 2 * config.training.batch_splits, None, None)))
+    return dict(parts.values())
+
+
+def gonn_net(registry):
+    """The net into which defects are planted."""
+    return budget_config(registry.base("gonn-b5"), registry.budget("smoke"))
+
+
+def with_defects(names) -> dict[str, dict]:
+    config = gonn_net(load_registry())
+    return dict(zip(names, rehearse_apart([(config, None, "bf16", name) for name in names]), strict=True))
 
 
 @pytest.fixture(scope="module")
 def quick():
-    return child()
-
-
-@pytest.fixture(scope="module")
-def thorough():
-    return child(*NETS, *DEFECTS)
+    """A net of every family, and some defects."""
+    registry = load_registry()
+    parts = {"gonn": (gonn_net(registry), None, "bf16", None)}
+    for family, cards in cards_by_family(registry).items():
+        if family != "gonn":
+            parts[family] = next(iter(of_cards(registry, cards[:1]).values()))
+    parts |= {name: (gonn_net(registry), None, "bf16", name) for name in QUICK}
+    made = dict(zip(parts, rehearse_apart(parts.values()), strict=True))
+    return {name: (parts[name][0], made[name]) for name in parts}
 
 
 def test_a_step_and_an_evaluation_of_every_family_pass_without_a_wait_or_a_copy(quick):
-    assert quick["surprises"] == {name: [] for name in QUICK if name in NETS}
-    assert len(quick["surprises"]) == len(FAMILIES) and all(cards_by_family(load_registry()).values())
-
-
-def test_all_phases_are_told_apart(quick):
-    found = quick["nets"]["bf16"]
-    assert all(found.kernels([phase]) for phase in ("input", "forward", "backward", "update", "evaluation"))
-    forward, backward = found.flops(["forward"]), found.flops(["backward"])
-    assert forward < backward < 2 * forward  # twice, but for the gradient of the planes
-    assert found.flops(["update"]) == 0
+    assert {family: surprises(*quick[family]) for family in FAMILIES} == {family: [] for family in FAMILIES}
 
 
 def test_matrix_work_is_done_in_the_declared_precision(quick):
-    found = quick["nets"]["bf16"]
-    assert found.flops(dtype="bfloat16") > 0.9 * found.flops()
-    assert found.flops(["evaluation"]) == found.flops(["evaluation"], dtype="float32")
+    _, made = quick["gonn"]
+    assert made["operations"].keys() == {"input", "forward", "backward", "update", "evaluation"}
+    forward, backward = (made["flops"][phase] for phase in ("forward", "backward"))
+    assert sum(forward.values()) < sum(backward.values()) < 2 * sum(forward.values())  # no gradient of the planes
+    assert all(flops["bfloat16"] > 0.9 * sum(flops.values()) for flops in (forward, backward))
+    assert made["flops"]["evaluation"].keys() == {"float32"} and "update" not in made["flops"]
 
 
-@pytest.mark.parametrize("defect", [name for name in QUICK if name in DEFECTS])
+@pytest.mark.parametrize("defect", QUICK)
 def test_planted_defects_are_found(quick, defect):
-    assert FOUND[defect](quick["defects"][defect])
-
-
-def test_this_process_is_left_as_it_was(quick):
-    assert torch._C._get_privateuse1_backend_name() == "privateuseone"
-
-
-@pytest.mark.skipif(not HEADER.exists(), reason="this torch comes without its headers")
-@pytest.mark.parametrize("macro", MACROS)
-def test_the_lists_of_autocast_are_those_of_torch(macro):
-    text = HEADER.read_text(encoding="utf-8")
-    body = re.search(rf"#define AT_FORALL_{macro}\(_\)(.*?)\n\n", text, re.DOTALL).group(1)
-    names = re.findall(r"_\((\w+)(?:,\s*(\w+))?\)", body)
-    assert MACROS[macro] == tuple(name + ("." + overload if overload else "") for name, overload in names)
+    assert FOUND[defect](quick[defect][1])
+    assert torch._C._get_privateuse1_backend_name() == "privateuseone"  # this process is left as it was
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("defect", DEFECTS)
-def test_every_planted_defect_is_found(thorough, defect):
-    assert FOUND[defect](thorough["defects"][defect])
-
-
-@pytest.mark.system
-def test_memory_holds_weights_state_gradients_and_what_the_backward_pass_needs(thorough):
-    single, half = (thorough["nets"][name].memory for name in ("fp32", "bf16"))
-    assert single.weights == half.weights and single.gradients == half.gradients
-    assert single.weights < single.state + single.gradients < single.training
-    assert half.training < single.training  # activations of half the size
-    assert thorough["nets"]["fp32"].flops(dtype="bfloat16") == 0
+def test_every_planted_defect_is_found():
+    assert [name for name, made in with_defects([*FOUND]).items() if not FOUND[name](made)] == []
 
 
 @pytest.mark.system
@@ -118,14 +148,6 @@ def test_memory_holds_weights_state_gradients_and_what_the_backward_pass_needs(t
 def test_every_base_and_every_arm_pass_without_a_wait_or_a_copy(kind):
     registry = load_registry()
     parts = of_bases(registry) if kind == "bases" else of_cards(registry, cards_by_family(registry)[kind])
-    found = rehearse_apart([part for _, part in parts])
-    odd = {name: surprises(part.config, one) for (name, part), one in zip(parts, found, strict=True)}
+    made = rehearse_apart(parts.values())
+    odd = {name: surprises(part[0], one) for (name, part), one in zip(parts.items(), made, strict=True)}
     assert {name: strange for name, strange in odd.items() if strange} == {}
-
-
-@pytest.mark.system
-def test_what_a_process_cannot_do_is_said_in_a_line(monkeypatch):
-    part = NETS["bf16"](load_registry()).part
-    monkeypatch.setattr(Part, "model_dump", lambda self, mode: {"config": 7})
-    with pytest.raises(Cannot, match="rehearsal without a GPU: "):
-        list(rehearse_apart([part]))

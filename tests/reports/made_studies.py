@@ -17,7 +17,7 @@ from ablations.study import EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import canonical, parse_model, trial_id, with_values
 from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id
 from gonn_core.evaluation.stored import FORMAT, pack_arrays
-from gonn_core.trial import checkpoint
+from gonn_core.trial import weights
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
 from reports.stats.verdicts import Thresholds
@@ -276,7 +276,9 @@ def _write_evaluation(
     about |= {"view": VIEW, "subset": reference.subset, "history": reference.history, **reading._asdict()}
     about |= {"positions": len(games), "games": GAMES, **scores.means(), "seconds": 1.0, "requests": []}
     directory.write(
-        f"eval/{identity}.npz", pack_arrays(scores, np.arange(len(games)), games, ply, ply % 30 == 7), lease
+        f"eval/{identity}.npz",
+        pack_arrays(scores._replace(ply=ply, ko=ply % 30 == 7), np.arange(len(games)), games),
+        lease,
     )
     directory.write(f"eval/{identity}.json", json.dumps(about).encode(), lease)
 
@@ -293,5 +295,5 @@ def _write_snapshot(directory, lease, trial: TrialRef, config, digest: str) -> N
         if values.dim() == 4 and name.startswith("blocks."):
             values[:, :, 1, 1] *= 2
     samples = config.training.samples
-    data = checkpoint.pack(trial.trial, tensors, {"samples": samples, "weights": digest})
+    data = weights.pack(trial.trial, tensors, {"samples": samples, "weights": digest})
     directory.write(f"snapshots/{samples}.safetensors", data, lease)

@@ -5,7 +5,7 @@ import torch
 
 from gonn_core.settings.training import AveragingConfig
 from gonn_core.training.loop import Average
-from tests.training.options import CONV, new_trainer, option_config, real_batches
+from tests.training.options import new_trainer, option_config, real_batches
 
 
 def test_the_running_average_of_scripted_weights():
@@ -45,19 +45,3 @@ def test_statistics_of_batch_normalisation_are_averaged_too():
     for name, tensor in trainer.evaluated_net.state_dict().items():
         torch.testing.assert_close(tensor, (seen[1][name] + seen[3][name]) / 2, msg=name)
     assert any(name.endswith("variance") for name in seen[0])
-
-
-def test_counters_are_the_newest():
-    trainer = new_trainer(option_config("averaging", **CONV, net__conv__dropout=0.5))
-    for batch in real_batches(trainer.config, 4):
-        trainer.step(batch)
-    counters = {
-        name: tensor for name, tensor in trainer.evaluated_net.state_dict().items() if not tensor.is_floating_point()
-    }
-    assert counters and all(torch.equal(tensor, trainer.net.state_dict()[name]) for name, tensor in counters.items())
-
-
-def test_training_does_not_notice():
-    plain, averaged = (new_trainer(option_config(name)) for name in ("", "averaging"))
-    for batch in real_batches(plain.config, 5):
-        assert torch.equal(plain.step(batch), averaged.step(batch))

@@ -57,25 +57,12 @@ def test_the_number_of_threads_does_not_matter():
         assert torch.equal(one.planes, three.planes) and torch.equal(one.targets, three.targets)
 
 
-def test_batch_k_does_not_need_the_ones_before_it():
-    config, data = tiny_config(), starter_data()
-    maker = PlaneMaker(data.store, config.features, CPU, torch.channels_last)
-    late = next(training_batches(config, data.views["train"], maker, 7, 8, 1))
-    assert torch.equal(late.planes, batches(1)[7].planes)
-
-
 def test_shape_and_memory_format():
     planes, targets, _ = batches(1)[0]
     assert planes.shape == (8, 26, 19, 19) and planes.dtype == torch.float32 and targets.dtype == torch.int64
     assert planes.is_contiguous(memory_format=torch.channels_last)
     assert batches(1, torch.contiguous_format)[0].planes.is_contiguous()
     assert set(planes.unique().tolist()) == {0.0, 1.0}
-
-
-def test_targets_are_empty_points():
-    for planes, targets, _ in batches(2):
-        occupied = (planes[:, 1] + planes[:, 2]).flatten(1)
-        assert not occupied.gather(1, targets[:, None]).any()
 
 
 def test_chosen_planes_are_those_of_the_full_set():

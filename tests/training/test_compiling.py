@@ -16,8 +16,6 @@ from gonn_core.training.compiling import (
     compiled_body,
     compiled_folder,
     compiling_alone,
-    describe_compiler,
-    device_label,
 )
 from gonn_core.trial.job import RunSettings, resumed_settings
 
@@ -40,13 +38,13 @@ def test_refused_in_one_line_before_any_work(monkeypatch, tmp_path):
         check_compile("graphs", "cuda")
 
 
-@pytest.mark.parametrize("work", HOST_WORK, ids=lambda work: work.setting)
-def test_graphs_are_refused_where_the_host_is_asked(work):
+@pytest.mark.parametrize("setting", HOST_WORK)
+def test_graphs_are_refused_where_the_host_is_asked(setting):
     values = {"net.trunk.chain_pooling": 1, "net.conv.dropout": 0.1, "training.batch_splits": 2}
-    family = {"net.family": "conv"} if work.setting == "net.conv.dropout" else {}
+    family = {"net.family": "conv"} if setting == "net.conv.dropout" else {}
     check_graphs(TrialConfig())
-    with pytest.raises(SettingError, match=f"compile=graphs: {work.setting} needs the host"):
-        check_graphs(with_values(TrialConfig(), {**family, work.setting: values[work.setting]}))
+    with pytest.raises(SettingError, match=f"compile=graphs: {setting} needs the host"):
+        check_graphs(with_values(TrialConfig(), {**family, setting: values[setting]}))
 
 
 def test_without_compiling_the_body_is_itself():
@@ -63,14 +61,6 @@ def test_what_was_compiled_is_kept_by_compiler_and_versions(monkeypatch, tmp_pat
     assert compiled_folder("cpu") != first
     monkeypatch.setattr(torch, "__version__", "0.0")
     assert compiled_folder("cpu").parent == tmp_path and len({first, compiled_folder("cpu")}) == 2
-
-
-def test_a_compiler_is_told_by_its_first_line(monkeypatch, tmp_path):
-    compiler = tmp_path / "c++"
-    compiler.write_text("#!/bin/sh\necho 'our compiler 1.2'\necho more\n")
-    compiler.chmod(0o755)
-    monkeypatch.setenv("CXX", str(compiler))
-    assert describe_compiler("cpu") == "our compiler 1.2"
 
 
 def test_one_process_at_a_time_compiles_a_net(monkeypatch, tmp_path):
@@ -93,11 +83,6 @@ def _is_held(path: Path) -> bool:
             return False
     except Timeout:
         return True
-
-
-def test_device_in_words():
-    told = [device_label("cpu", kind) for kind in ("none", "body", "graphs", "later")]
-    assert told == ["cpu", "cpu, body compiled", "cpu, body compiled, CUDA graphs", "cpu, compile=later"]
 
 
 def test_a_resumed_trial_keeps_its_own(tmp_path):

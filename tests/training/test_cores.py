@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from gonn_core.training import cores
-from gonn_core.training.cores import MOST, available_cores, loader_threads
+from gonn_core.training.host import MOST, available_cores, loader_threads
 
 
 @pytest.mark.parametrize(
@@ -24,11 +23,6 @@ def test_the_share_of_the_cores(asked, device, trials, of, expected):
     assert loader_threads(asked, device, trials, of) == expected
 
 
-def test_without_a_number_of_cores_it_is_this_machine_s(monkeypatch):
-    monkeypatch.setattr(cores, "available_cores", lambda: 6)
-    assert loader_threads(None, "cuda", 2) == 3
-
-
 @pytest.mark.parametrize(
     "files, expected",
     [
@@ -38,8 +32,6 @@ def test_without_a_number_of_cores_it_is_this_machine_s(monkeypatch):
         ({"cpu.max": "50000 100000\n"}, 1),
         ({"cpu.max": "9900000 100000\n"}, 64),
         ({"cpu.max": "nonsense"}, 64),
-        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
-        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 64),
     ],
 )
 def test_a_container_s_share_counts(tmp_path, monkeypatch, files, expected):
@@ -48,9 +40,3 @@ def test_a_container_s_share_counts(tmp_path, monkeypatch, files, expected):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     assert available_cores(tmp_path) == expected
-
-
-def test_where_a_process_may_not_ask_for_its_cores_all_are_counted(tmp_path, monkeypatch):
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 12)
-    assert available_cores(tmp_path) == 12

@@ -1,7 +1,6 @@
 """What makes a trial's bits the same on every run: torch's mode, its environment, the list of operations to avoid."""
 
 import os
-import re
 
 import pytest
 import torch
@@ -10,75 +9,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from gonn_core.errors import SettingError
 from gonn_core.nets.gonn.ladder_block import exponential_mean, plain_mean
-from gonn_core.training import determinism
-from gonn_core.training.determinism import ENVIRONMENT, NOT_DETERMINISTIC, make_deterministic, unordered
 from gonn_core.training.environment import reset_torch
-
-SETTLED: dict[str, str] = {
-    "convolution": "cuDNN takes a deterministic algorithm",
-    "convolution_backward": "cuDNN takes a deterministic algorithm",
-    "gather": "its gradient is a scatter_add, see there",
-    "scatter_add": "in this mode by sorting, as index_put",
-    "scatter_add_": "in this mode by sorting, as index_put",
-    "scatter": "of one value for all places, or in this mode by sorting",
-    "scatter_": "of one value for all places, or in this mode by sorting",
-    "index_add": "in this mode by sorting",
-    "index_add_": "in this mode by sorting",
-    "index_select": "forward alone: its callers have gradients of their own; else an index_add",
-    "index_copy": "in this mode as index_put",
-    "index_copy_": "in this mode as index_put",
-    "index_put": "sums by sorting; on several threads of a CPU in order, in this mode alone",
-    "index_put_": "sums by sorting; on several threads of a CPU in order, in this mode alone",
-    "index": "its gradient is an index_put",
-    "repeat_interleave": "its gradient is an index_add",
-    "bmm": "of dense matrices: cuBLAS with ENVIRONMENT",
-    "mm": "cuBLAS with ENVIRONMENT",
-    "addmm": "cuBLAS with ENVIRONMENT",
-    "replication_pad2d_backward": "in this mode as index_put",
-    "max_pool3d_with_indices_backward": "in this mode in order",
-    "nll_loss_forward": "of one row a position: one block sums them; nll_loss2d alone is on torch's list",
-    "_scaled_dot_product_flash_attention_backward": "deterministic in this mode, and only where it raises",
-    "_scaled_dot_product_efficient_attention_backward": "deterministic in this mode, and only where it raises",
-    "bernoulli_": "masks from a seed of their own, which follow the GPU's model: docs/gpu.md",
-}
-"""Operations of torch's lists that a trial may use, and what makes them deterministic here."""
-
-OF_DOCUMENTATION = {
-    "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d": "convolution convolution_backward",
-    "ReplicationPad1d ReplicationPad2d ReplicationPad3d": "replication_pad2d_backward",
-    "bmm": "bmm",
-    "__getitem__": "index",
-    "index_put": "index_put index_put_",
-    "put_": "put put_",
-    "scatter_add_": "scatter_add scatter_add_",
-    "gather": "gather",
-    "index_add": "index_add index_add_",
-    "index_select": "index_select",
-    "repeat_interleave": "repeat_interleave",
-    "index_copy": "index_copy index_copy_",
-    "scatter": "scatter scatter_",
-    "scatter_reduce": "scatter_reduce scatter_reduce_",
-    "MaxPool3d": "max_pool3d_with_indices_backward",
-    "AvgPool3d": "avg_pool3d_backward",
-    "AdaptiveAvgPool2d AdaptiveAvgPool3d": "_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward",
-    "AdaptiveMaxPool2d": "adaptive_max_pool2d_backward",
-    "FractionalMaxPool2d FractionalMaxPool3d": "fractional_max_pool2d_backward fractional_max_pool3d_backward",
-    "MaxUnpool1d MaxUnpool2d MaxUnpool3d": "max_unpool2d max_unpool3d",
-    "interpolate": "upsample_linear1d_backward upsample_bilinear2d_backward upsample_bicubic2d_backward "
-    "upsample_trilinear3d_backward",
-    "ReflectionPad1d ReflectionPad2d ReflectionPad3d": "reflection_pad1d_backward reflection_pad2d_backward "
-    "reflection_pad3d_backward",
-    "NLLLoss": "nll_loss2d_forward nll_loss_forward",
-    "CTCLoss": "_ctc_loss_backward",
-    "EmbeddingBag": "_embedding_bag_dense_backward",
-    "histc": "histc",
-    "bincount": "bincount",
-    "median": "median",
-    "grid_sample": "grid_sampler_2d_backward grid_sampler_3d_backward",
-    "cumsum": "cumsum cumsum_",
-}
-"""As torch's documentation calls them -> operations of torch.ops.aten."""
-NO_OPERATION_OF_NETS = {"resize_", "set_deterministic_debug_mode"}
+from gonn_core.training.host import ENVIRONMENT
+from tests.rehearsal.unordered import unordered
 
 
 class Noted(TorchDispatchMode):
@@ -97,22 +30,6 @@ def reasons(function, *arguments):
     with Noted() as noted:
         function(*arguments)
     return [reason for _, reason in noted.seen if reason]
-
-
-def test_every_operation_that_torch_lists_is_known():
-    text = torch.use_deterministic_algorithms.__doc__
-    listed = set(re.findall(r"\* :(?:func|class):`(?:torch\.)?(?:[\w.]+\.)?(\w+)`", text))
-    known = {name: operations.split() for names, operations in OF_DOCUMENTATION.items() for name in names.split()}
-    assert len(listed) > 30 and listed - NO_OPERATION_OF_NETS <= set(known)
-    for operations in known.values():
-        for operation in operations:
-            assert (operation in NOT_DETERMINISTIC) != (operation in SETTLED), operation
-
-
-def test_the_names_are_those_of_operations_and_each_has_a_reason():
-    for table in (NOT_DETERMINISTIC, SETTLED):
-        assert all(hasattr(torch.ops.aten, name) for name in table if name != "_cudnn_attention_backward")
-        assert all(len(reason) > 10 for reason in table.values())
 
 
 def test_what_is_told_from_arguments():
@@ -163,25 +80,25 @@ def environment(monkeypatch):
 
 
 def test_the_environment_is_set_before_cuda_starts(environment):
-    make_deterministic("cpu")
+    reset_torch(1)
     assert "CUBLAS_WORKSPACE_CONFIG" not in os.environ
-    make_deterministic("cuda")
+    reset_torch(1, torch.device("cuda"))
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
     environment.setattr(torch.cuda, "is_initialized", lambda: True)
-    make_deterministic("cuda")  # as a worker finds it
+    reset_torch(1, torch.device("cuda"))  # as a worker finds it
 
 
 def test_too_late_for_the_environment(environment):
     environment.setattr(torch.cuda, "is_initialized", lambda: True)
     environment.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     with pytest.raises(SettingError, match="CUBLAS_WORKSPACE_CONFIG=:16:8: cuBLAS has started without it in this"):
-        make_deterministic("cuda")
+        reset_torch(1, torch.device("cuda"))
 
 
 def test_tf32_for_everything_is_refused(environment):
     environment.setenv("NVIDIA_TF32_OVERRIDE", "1")
     with pytest.raises(SettingError, match="NVIDIA_TF32_OVERRIDE=1: fp32 would not be fp32"):
-        make_deterministic("cuda")
+        reset_torch(1, torch.device("cuda"))
 
 
 def state() -> dict:
@@ -239,7 +156,3 @@ def test_whatever_ran_before_leaves_nothing():
     finally:
         reset_torch(1)
     assert state() == wanted
-
-
-def test_only_what_needs_it_imports_torch():
-    assert "torch" not in vars(determinism)

@@ -7,11 +7,11 @@ import torch
 
 from gonn_core.training.objective import (
     NONE,
+    PLANE_WEIGHTS,
     cross_entropy,
     future_counts,
     future_losses,
     legal_only,
-    plane_weights,
     squared_error,
 )
 from tests.boards import named_points, parse_board
@@ -37,13 +37,6 @@ def test_uniform_logits_cost_the_logarithm_of_the_board():
     loss = cross_entropy(logits, torch.tensor([0, 5, 100, 360]))
     assert loss.dtype == torch.float32
     assert math.isclose(loss.item(), math.log(361), rel_tol=1e-6)
-
-
-def test_mean_over_the_batch():
-    logits = torch.zeros(2, 361)
-    logits[0, 7] = math.log(360)  # probability one half
-    loss = cross_entropy(logits, torch.tensor([7, 7]))
-    assert math.isclose(loss.item(), (math.log(2) + math.log(361)) / 2, rel_tol=1e-6)
 
 
 def test_squared_error_sums_over_points_and_averages_over_the_batch():
@@ -73,12 +66,6 @@ def test_illegal_points_get_neither_probability_nor_gradient():
         assert not rows.grad[illegal].any() and torch.isfinite(rows.grad).all()
 
 
-def test_a_move_that_was_played_is_never_masked():
-    rows, targets = logits(1, 361), torch.tensor([8])
-    everything = torch.ones(1, 361, dtype=torch.bool)
-    assert cross_entropy(legal_only(rows, everything, targets), targets).item() == 0
-
-
 @pytest.mark.parametrize("kind, loss", [("cross_entropy", cross_entropy), ("squared_error", squared_error)])
 def test_later_moves_are_averaged_over_the_positions_that_have_them(kind, loss):
     rows = logits(4, 2, 361)
@@ -93,5 +80,5 @@ def test_later_moves_are_averaged_over_the_positions_that_have_them(kind, loss):
 
 
 def test_weights_of_the_planes():
-    assert plane_weights("mean", 3) == [1 / 3] * 3 and plane_weights("sum", 3) == [1, 1, 1]
-    assert plane_weights("harmonic", 3) == [1, 1 / 2, 1 / 3] and plane_weights("mean", 1) == [1]
+    assert PLANE_WEIGHTS["mean"](3) == [1 / 3] * 3 and PLANE_WEIGHTS["sum"](3) == [1, 1, 1]
+    assert PLANE_WEIGHTS["harmonic"](3) == [1, 1 / 2, 1 / 3] and PLANE_WEIGHTS["mean"](1) == [1]

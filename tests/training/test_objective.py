@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gonn_core.errors import SettingError
-from gonn_core.training.objective import cross_entropy, loss_kind, split, squared_error
+from gonn_core.training.objective import cross_entropy, loss_kind, squared_error
 from tests.training.options import CONV, ENCODER, RESIDUAL, THREE_PLANES, new_trainer, option_config, real_batches
 
 
@@ -25,29 +25,20 @@ def gradients(config, batch):
     ],
     ids=["conv", "encoder", "planes", "planes_squared", "masked"],
 )
-@pytest.mark.parametrize("parts", [2, 8])
-def test_parts_of_a_batch_add_up_to_it(values, parts):
+def test_parts_of_a_batch_add_up_to_it(values):
     """Also where some positions have no later move, so that parts have other counts than the whole."""
     config = option_config("", **values)
     (batch,) = real_batches(config, 1)
     if "future" in batch.extras:
         batch.extras["future"][[0, 3], 1] = -1
     whole, expected = gradients(config, batch)
-    parted, found = gradients(option_config("", **values, training__batch_splits=parts), batch)
+    parted, found = gradients(option_config("", **values, training__batch_splits=4), batch)
     assert parted.total.item() == pytest.approx(whole.total.item(), rel=1e-6) and parted.nats.item() == pytest.approx(
         whole.nats.item(), rel=1e-6
     )
     largest = max(gradient.abs().max().item() for gradient in expected.values())
     for name, gradient in expected.items():
         torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-6 * largest, msg=name)
-
-
-def test_parts_are_in_order_and_of_one_size():
-    (batch,) = real_batches(option_config("", training__mask_illegal=True), 1)
-    pieces = split(batch, 4)
-    assert [len(piece.targets) for piece in pieces] == [2] * 4
-    assert torch.equal(torch.cat([piece.planes for piece in pieces]), batch.planes)
-    assert torch.equal(torch.cat([piece.extras["illegal"] for piece in pieces]), batch.extras["illegal"])
 
 
 @pytest.mark.parametrize(
@@ -103,14 +94,6 @@ def test_planes_are_weighted_and_nats_are_of_the_next_move(weights, factors):
     )
     assert trainer.train_loss() == pytest.approx(loss)
     assert trainer.train_nats() == pytest.approx(cross_entropy(policies[:, 0], batch.targets).item(), rel=1e-6)
-
-
-def test_the_plain_loss_is_told_once():
-    trainer = new_trainer(option_config(""))
-    trainer.step(*real_batches(trainer.config, 1))
-    assert trainer.train_loss() is None and not any(
-        name.startswith(("stall", "average", "loss.minimised")) for name in trainer.state()
-    )
 
 
 def test_the_policys_weight_scales_the_loss_alone():

@@ -1,4 +1,5 @@
-"""Every option of a training step learns a few positions, resumes bit for bit, and keeps its numbers finite in bf16."""
+"""Options of a training step learn a few positions, resume bit for bit, and keep their numbers finite in bf16. Other
+options are those of cards, whose arms `tests/nets/test_cards.py` resumes."""
 
 from statistics import median
 
@@ -7,11 +8,13 @@ import torch
 
 from tests.training.options import OPTIONS, new_trainer, option_config, real_batches
 
+LIKE_OTHERS = ("squared_error", "mask_illegal", "policy_weight", "stall_halving", "averaging", "conv", "clip_norm")
 
-@pytest.mark.parametrize("name", OPTIONS)
+
+@pytest.mark.parametrize("name", OPTIONS.keys() - LIKE_OTHERS)
 def test_it_learns_a_few_positions(name):
-    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the
-    processor's sums."""
+    """The median of the last steps: whether the loss overshoots for a step, in some nets, depends on the last bits of
+    the processor's sums."""
     config = option_config(name)
     trainer, (batch,) = new_trainer(config), real_batches(config, 1)
     losses = [trainer.step(batch).item() for _ in range(60)]
@@ -21,29 +24,21 @@ def test_it_learns_a_few_positions(name):
 @pytest.mark.parametrize("name", OPTIONS)
 def test_resumed_equals_uninterrupted(name):
     config = option_config(name)
-    batches = real_batches(config, 8)
-    whole, parted = new_trainer(config), new_trainer(config)
-    losses = [whole.step(batch).item() for batch in batches]
-    for batch in batches[:5]:
-        parted.step(batch)
-    state = {key: tensor.clone().contiguous() for key, tensor in parted.state().items()}
-    resumed = new_trainer(config)
-    resumed.load_state(state)
-    assert [resumed.step(batch).item() for batch in batches[5:]] == losses[5:]
-    assert resumed.rate == whole.rate and (resumed.train_nats(), resumed.train_loss()) == (
-        whole.train_nats(),
-        whole.train_loss(),
-    )
-    for one, other in (
-        (whole.state(), resumed.state()),
-        (whole.evaluated_net.state_dict(), resumed.evaluated_net.state_dict()),
-    ):
+    batches = real_batches(config, 6)
+    whole, resumed = new_trainer(config), new_trainer(config)
+    losses = [whole.step(batch).item() for batch in batches[:4]]
+    resumed.load_state({key: tensor.clone().contiguous() for key, tensor in whole.state().items()})
+    losses = [whole.step(batch).item() for batch in batches[4:]]
+    assert [resumed.step(batch).item() for batch in batches[4:]] == losses
+    for means in ("train_nats", "train_loss", "train_means"):
+        assert getattr(resumed, means)() == getattr(whole, means)()
+    evaluated = [trainer.evaluated_net.state_dict() for trainer in (whole, resumed)]
+    for one, other in ((whole.state(), resumed.state()), evaluated):
         assert one.keys() == other.keys()
-        for key, tensor in one.items():
-            assert torch.equal(tensor, other[key]), key
+        assert [key for key, tensor in one.items() if not torch.equal(tensor, other[key])] == []
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", ["squared_error", "three_planes", "conv_dropout", "tied", "encoder"])
 def test_bf16_is_finite(name):
     config = option_config(name, training__precision="bf16")
     trainer = new_trainer(config)

@@ -23,5 +23,4 @@ def test_random_targets_look_like_real_ones():
 
 def test_a_trial_with_every_target_can_be_measured():
     config = option_config("", **ALL_HEADS, training__mask_illegal=True)
-    speed = measure_speed(config, torch.device("cpu"), 0.01)
-    assert speed.steps >= 5 and speed.samples_per_cpu_s > 0
+    assert all(rate > 0 for rate in measure_speed(config, torch.device("cpu"), 0.01))

@@ -37,13 +37,6 @@ def test_windows_are_means_over_whole_batches():
     assert factors(stalling(25), errors) == [1] * 8 + [0.5]
 
 
-def test_batches_weigh_by_their_samples():
-    rule = stalling(40)
-    for error, samples in ((1.0, 30), (0.0, 10), (0.0, 30), (1.0, 10)):  # means 0.75, 0.25
-        rule.add(torch.tensor(error), samples)
-    assert rule.factor == 1
-
-
 def test_it_stops_when_the_rate_is_too_small():
     rising = [float(i) for i in range(13)]
     found = factors(stalling(10), rising)
@@ -70,13 +63,3 @@ def test_the_trainers_rate_is_the_halved_one():
     halvings = [sum(b > a for a, b in pairwise(losses[:k])) for k in range(12)]
     assert halvings[-1] >= 2
     assert rates == pytest.approx([0.1 * 0.5**n for n in halvings])
-
-
-def test_errors_are_those_that_are_minimised():
-    """A sum of losses can rise while the next move's nats fall: the rule looks at the former."""
-    config = option_config(
-        "squared_error", training__schedule__kind="stall_halving", training__schedule__stall_window=8
-    )
-    trainer = new_trainer(config)
-    losses = [trainer.step(batch).item() for batch in real_batches(config, 3)]
-    assert float(trainer.state()["stall.previous"]) == pytest.approx(losses[-1])

@@ -40,19 +40,3 @@ def test_it_is_the_share_of_first_choices(values):
     assert 0 < hits < 240 and trainer.train_means() == {"top1": hits / 240}
     trainer.forget_loss()
     assert trainer.train_means() == {}
-
-
-def test_a_state_from_before_it_was_kept_starts_it_anew():
-    """The losses go on; the accuracy is of the samples since."""
-    config = option_config("", training__auxiliary__value=0.1)
-    whole, (first, second) = new_trainer(config), real_batches(config, 2)
-    whole.step(first)
-    old = {name: tensor.clone() for name, tensor in whole.state().items() if ".seen." not in name}
-    resumed = new_trainer(config)
-    resumed.load_state(old)
-    assert resumed.train_means() == {} and resumed.train_nats() == whole.train_nats()
-    hits = counted(resumed, second)
-    resumed.step(second), whole.step(second)
-    assert resumed.train_means()["top1"] == hits / 8 and resumed.train_nats() == whole.train_nats()
-    assert torch.equal(whole.state()["loss.seen.samples"], torch.tensor(16))
-    assert torch.equal(resumed.state()["loss.seen.samples"], torch.tensor(8))

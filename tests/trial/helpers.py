@@ -76,8 +76,6 @@ TIMES = (
     "wall_seconds",
     "cpu_seconds",
     "training_seconds",
-    "training_cpu_seconds",
-    "looks_cpu_seconds",
 )
 
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gonn_core.trial import clock as module
-from gonn_core.trial.clock import Clock
+from gonn_core.trial import session as module
+from gonn_core.trial.session import Clock
 
 
 def test_steps_that_a_device_has_still_to_do_count_as_training(monkeypatch):
@@ -17,7 +17,7 @@ def test_steps_that_a_device_has_still_to_do_count_as_training(monkeypatch):
         waits.append(now[0])
         now[0] += 3.0
 
-    clock = Clock(training_seconds=5.0, catch_up=catch_up)
+    clock = Clock({"training_seconds": 5.0}, catch_up)
     clock.start_training()
     now[0] = 10.0
     with clock.aside():

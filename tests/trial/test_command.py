@@ -34,8 +34,7 @@ def test_a_job_file_then_its_trial_directory(tmp_path, capsys):
     assert f"{job.id}  0/800 samples  starts on cpu" in printed.err and "  done  " in printed.err
     assert not (tmp_path / "elsewhere").exists()
     config = tmp_path / "runs" / job.id / "config.json"
-    assert main([str(config), "--no-progress", "--runs", str(tmp_path / "again")]) == 0
-    assert capsys.readouterr().err == ""
+    assert main([str(config), "--runs", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / job.id / "result.json").exists()
 
 
@@ -74,28 +73,16 @@ def test_plain_lines_are_few(monkeypatch):
     tick = event("tick", "abc", 100, 800, 5.5, 1234.5, train_nats=5.75, seconds_left=3725.0)
     for _ in range(10):
         assert printer(tick)
-    assert (
-        stream.getvalue() == "abc  100/800 samples  1,234/s  5.5000 validation nats  5.7500 train nats  1:02:05 left\n"
-    )
-
-
-def test_a_terminal_has_a_live_line(monkeypatch):
-    stream = io.StringIO()
-    stream.isatty = lambda: True
-    printer = Printer(stream)
-    tick = event("tick", "abc", 100, 800, None, 10.0, train_nats=5.75, seconds_left=70.0)
-    point = event("point", "abc", 200, 800, 5.5, 10.0, train_nats=5.7)
-    printer(tick), printer(tick), printer(point)
-    assert stream.getvalue() == f"{describe(tick)}\r\x1b[K{describe(tick)}\r\x1b[K{describe(point)}\n"
+    assert stream.getvalue() == "abc  100/800 samples  1,234/s  5.5000 validation nats  1:02:05 left\n"
 
 
 def test_every_event_has_a_line():
     assert "process 7 on box" in describe(event("waiting", "abc", 0, 800, pid=7, host="box"))
     assert (
         describe(event("started", "abc", 8, 800, None, None, device="cpu", resumed=8))
-        == "abc  8/800 samples  goes on on cpu"
+        == "abc  8/800 samples  resumes on cpu"
     )
-    assert "evaluating test (full): 256/1,000 positions" in describe(
+    assert "evaluating test: 256/1,000 positions" in describe(
         event("evaluating", "abc", 8, 800, None, None, split="test", history="full", positions=256, of=1000)
     )
 
@@ -109,7 +96,7 @@ def test_it_imports_nothing_that_a_bare_machine_lacks():
         "config = with_values(TrialConfig(), {'net.trunk.width': 4, 'net.trunk.blocks': 1, 'training.batch_size': 2})\n"
         "for kind in ('sgd', 'adamw'):\n"
         "    config = with_values(config, {'training.optimiser.kind': kind})\n"
-        "    assert measure_speed(config, torch.device('cpu'), 0.0, windows=1).steps == 1\n"
+        "    assert measure_speed(config, torch.device('cpu'), 0.0)\n"
         "heavy = {'ray', 'mlflow', 'optuna', 'matplotlib', 'pandas', 'sgfmill', 'rich', 'typer'}\n"
         "heavy |= {'ablations', 'orchestration', 'reports', 'torch._dynamo', 'torch._inductor', 'sympy'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"

@@ -8,9 +8,9 @@ import weakref
 import pytest
 import torch
 
+from gonn_core.errors import OutOfMemory, shortage
 from gonn_core.training.loop import Trainer
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.memory import OutOfMemory, forget_peak, peak_memory, shortage
 from gonn_core.trial.run import run_trial
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
@@ -36,12 +36,6 @@ MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total cap
 )
 def test_what_is_a_lack_of_memory(error, problem):
     assert shortage(error) == problem
-
-
-def test_a_cpu_tells_nothing():
-    cpu = torch.device("cpu")
-    forget_peak(cpu)
-    assert peak_memory(cpu) is None
 
 
 def test_a_trial_that_runs_out_of_memory_lets_go_of_it_and_goes_on_later(tmp_path, monkeypatch):

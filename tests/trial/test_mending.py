@@ -14,8 +14,8 @@ from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 WAYS = ("flipped", "cut", "empty")
 DONE = {
-    "config.json": "goes on from the checkpoint at 160 samples",
-    "result.json": "goes on from the checkpoint at 160 samples",
+    "config.json": "resumes from the checkpoint at 160 samples",
+    "result.json": "resumes from the checkpoint at 160 samples",
     "metrics.jsonl": "trained again from the beginning",
     "eval/*.json": "make it again",
     "eval/*.npz": "make it again",
@@ -107,7 +107,7 @@ def test_a_snapshot_is_made_again_where_an_evaluation_needs_it(tmp_path, trained
 
 @pytest.mark.parametrize("place", [0.2, 0.5, 0.9])
 def test_every_bit_of_a_checkpoint_counts(tmp_path, paused, place):
-    from gonn_core.trial.checkpoint import unpack
+    from gonn_core.trial.weights import unpack
 
     path = tmp_path / "checkpoint.safetensors"
     data = (paused / path.name).read_bytes()

@@ -42,15 +42,6 @@ def test_paused_and_resumed_is_the_same(whole, tmp_path):
     assert_same_trial(*(TrialDirectory(f"{job.run.runs}/{job.id}").path for job in (whole, other)))
 
 
-def test_weights_that_are_averaged_carry_it_too(tmp_path):
-    job = job_of(tmp_path, training__averaging__every=3)
-    run_trial(job)
-    data = starter_data()
-    expected = measured(job.config.features, plane_source(data.store), data.views["train"].rows)
-    net, _ = load_net(f"{job.run.runs}/{job.id}")
-    assert torch.equal(net.normalise.scale.flatten(), torch.from_numpy(expected.scale))
-
-
 def test_filters_of_games_are_refused(tmp_path):
     config = with_values(tiny_config(), {"data.games.min_rank": 5})
     with pytest.raises(SettingError) as caught:

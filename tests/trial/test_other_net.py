@@ -13,7 +13,7 @@ from gonn_core.nets.gonn import ladder_block
 from gonn_core.nets.init import parameter
 from gonn_core.trial import directory as directories
 from gonn_core.trial.directory import TrialDirectory, other_net
-from gonn_core.trial.events import Point, Started
+from gonn_core.trial.events import Started
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import load_net
 from tests.trial.helpers import tiny_config, tiny_job
@@ -75,16 +75,6 @@ def test_a_trial_of_another_net_is_neither_used_nor_changed(folder, other_code, 
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_trial_under_way_does_not_go_on_with_another_net(tmp_path, other_code, monkeypatch):
-    job = job_of(tmp_path)
-    run_trial(job, lambda event: not (isinstance(event, Point) and event.samples >= 80))
-    monkeypatch.setattr(ladder_block, "STRONGEST", 3.0)
-    monkeypatch.setattr(directories, "net_code", lambda: "1" * 16)
-    fingerprint.cache_clear()
-    with pytest.raises(InputError, match="trained with another net"):
-        run_trial(job)
-
-
 def test_other_code_that_makes_the_same_net_changes_nothing(folder, other_code):
     def rounded_otherwise(tree):
         tree["net"]["numbers"] = [number * (1 + 4e-6) for number in tree["net"]["numbers"]]
@@ -109,9 +99,3 @@ def test_a_trial_of_other_numerics_is_not_compared(folder, other_code, monkeypat
     tree = directory.config()
     assert other_net(tree, directory.result()) is not None
     assert other_net(tree | {"numerics": tree["numerics"] | {"nets": 0}}, directory.result()) is None
-
-
-def test_the_code_that_made_a_net_makes_it_still(folder, monkeypatch):
-    """No net is built for it: reading many trials costs nothing."""
-    directory = TrialDirectory(folder)
-    assert other_net(directory.config(), directory.result(), lambda config: pytest.fail("built")) is None

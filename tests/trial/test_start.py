@@ -76,12 +76,12 @@ def test_resumed_is_the_same(trained, tmp_path):
 def test_what_does_not_fit_is_named(trained):
     state = read_weights(trained[0])
     name = next(iter(state))
-    with pytest.raises(InputError, match=f"not the weights of this net: {name} is missing$"):
+    with pytest.raises(InputError, match=f"not the weights of this net: {name} is missing, expected: torch.float32"):
         check_weights({key: value for key, value in state.items() if key != name}, tiny_config(), trained[0])
-    with pytest.raises(InputError, match="extra is of no part of it"):
+    with pytest.raises(InputError, match=r"extra is torch.float32 \(1,\), expected: missing"):
         check_weights({**state, "extra": torch.zeros(1)}, tiny_config(), trained[0])
     wider = trial_net(tiny_config(net__trunk__width=16)).state_dict()
-    with pytest.raises(InputError, match=r"float32 8x\S+ instead of float32 16x\S+; .* more$"):
+    with pytest.raises(InputError, match=r"float32 \(8, .*, expected: torch.float32 \(16, .*; \d+ more$"):
         check_weights(state, tiny_config(net__trunk__width=16), trained[0])
     check_weights(wider, tiny_config(net__trunk__width=16), trained[0])
 

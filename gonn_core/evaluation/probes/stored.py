@@ -23,9 +23,8 @@ import numpy as np
 
 from gonn_core.errors import Damaged, InputError
 from gonn_core.evaluation.probes.cases import Case, Suite
-from gonn_core.files.json_files import read_json
+from gonn_core.files.json_files import read_json, tell
 from gonn_core.files.seals import digest_of, sealed_json
-from gonn_core.files.told import tell
 
 FORMAT = 1
 METHOD = 1

@@ -163,7 +163,7 @@ def can_fuse(x: torch.Tensor) -> bool:
     nothing is traced."""
     return (
         x.dtype == torch.bfloat16
-        and type(x) is torch.Tensor  # none that only pretends, as in a rehearsal
+        and type(x) is torch.Tensor  # no simulated tensor
         and x.device.type == "cpu"
         and not torch.compiler.is_compiling()
         and x.is_contiguous(memory_format=torch.channels_last)

@@ -20,9 +20,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from gonn_core.errors import Damaged, InputError, printable_tree
-from gonn_core.files.json_files import read_record
+from gonn_core.files.json_files import present, read_record, tell
 from gonn_core.files.seals import checked_line, sealed_json, sealed_line
-from gonn_core.files.told import present, tell
 from gonn_core.files.whole import write_whole
 from gonn_core.play.rules import Rules
 from gonn_core.settings.strict import Strict

@@ -116,9 +116,9 @@ def test_in_a_narrow_terminal_words_wrap_and_none_is_lost(monkeypatch):
     assert "ETA" in words and "2.500" in words and "validation" in words and "…" not in words
 
 
-def test_parts_of_steps_count():
+def test_a_retried_trial_goes_back():
     study = StudyProgress("T", {"a": "one"}, {"a": 1000})
-    line = study.hear(event("tick", "a", 240, 1000, None, 100.0, step=6.5, steps=25))
-    assert describe(line) == "one: 240/1,000, step 6.50/25, 100/s, ETA 0:07" and study.share == 0.26
+    line = study.hear(event("tick", "a", 240, 1000, None, 100.0))
+    assert describe(line) == "one: 240/1,000, 100/s, ETA 0:08" and study.share == 0.24
     study.hear(event("retried", "a", 200, 1000, None, None, message="died"))
     assert study.share == 0.2

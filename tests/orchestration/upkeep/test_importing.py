@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from gonn_core.evaluation.metrics import weights_digest
 from gonn_core.files.json_files import read_json
-from gonn_core.trial import checkpoint
+from gonn_core.trial import weights
 from gonn_core.trial.job import read_job
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
@@ -106,9 +106,9 @@ def other_weights(trial):
     """A snapshot that is whole, with other weights than the trial's."""
     (path,) = (trial / "snapshots").glob("*.safetensors")
     job = read_job(trial / "config.json")
-    tensors, notes = checkpoint.unpack(path, job.id)
+    tensors, notes = weights.unpack(path, job.id)
     next(iter(tensors.values())).add_(1)
-    path.write_bytes(checkpoint.pack(job.id, tensors, notes | {"weights": weights_digest(tensors)}))
+    path.write_bytes(weights.pack(job.id, tensors, notes | {"weights": weights_digest(tensors)}))
 
 
 def cut_curve(trial):

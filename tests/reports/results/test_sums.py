@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gonn_core.errors import Damaged, InputError
-from gonn_core.evaluation import derived
-from gonn_core.evaluation.derived import VALUES
+from gonn_core.evaluation.metrics import VALUES, by_move_number
 from gonn_core.evaluation.stored import Evaluation, load_evaluations, pack_compact, whole_evaluations
 from gonn_core.metrics import METRICS
 from reports.results import sums
@@ -51,7 +50,7 @@ def test_sums_are_those_of_the_positions(made, kept):
             assert all(
                 one.dtype == other.dtype and np.array_equal(one, other) for one, other in zip(mine, slow, strict=True)
             )
-        assert found.by_move_number == derived.by_move_number(evaluation)
+        assert found.by_move_number == by_move_number(evaluation.scores)
         assert (
             found.guesses.sum() == evaluation.summary["positions"]
             and found.guesses[0] == found.game_sums("top1").sums.sum()
