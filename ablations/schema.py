@@ -325,7 +325,7 @@ class Base(Strict):
     """Budget id -> what that budget overrides in this base, instead of its own overrides."""
     rates: dict[Id, Annotated[tuple[Rate, Rate], AfterValidator(_rising)]] = {}
     """Budget id -> lowest and highest learning rate that a search tries; where none is told,
-    `ablations.search.default_range`."""
+    `ablations.search.rate_range`."""
     lr: dict[Id, Rate | FoundRate] = {}
     """Budget id -> learning rate of what is trained on this base under that budget, in place of the configuration's."""
 

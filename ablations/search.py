@@ -1,6 +1,6 @@
 """A learning-rate search: which configuration, which rates, how many trials. Written down before its first trial.
 
-`Search` is the file `searches/<id>/search.json`. What was asked and found stands beside it, in Optuna's journal.
+`Search` is the file `searches/<id>/search.json`. What was asked and found is next to it, in Optuna's journal.
 """
 
 import hashlib
@@ -10,19 +10,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from ablations.schema import RATE, Base, Rate, budget_label
-from ablations.study import FolderName
-from gonn_core.config import Strict, TrialConfig, parse_model, trial_id, with_values
-from gonn_core.errors import Damaged, InputError, SettingError, printable_tree
-from gonn_core.files.json_files import read_json
+from ablations.study import FORMAT, FolderName, read_file
+from gonn_core.config import Strict, TrialConfig, trial_id, with_values
 from gonn_core.settings.training import Precision
 from gonn_core.trial.job import EvaluationRequest
 
-FORMAT: Final = 1
 FIRST_SEED = 1000
 """Seeds of searches start here: a comparison uses others, or its arms would be tuned to the very draws that it is made
 on."""
@@ -113,56 +110,30 @@ class Tried:
     """Samples -> validation nats along the way."""
 
 
-def default_range(rate: float) -> tuple[float, float]:
-    """Rates around `rate`, as far below it as above on a logarithmic scale, DEFAULT_FACTOR from end to end; 3
-    digits."""
-    reach = math.sqrt(DEFAULT_FACTOR)
-    return rounded(rate / reach), rounded(min(100.0, rate * reach))
-
-
 def rate_range(base: Base, budget: str, config: TrialConfig) -> tuple[float, float]:
-    """The rates that a search tries: the base's own for this budget, else the default around the configuration's
-    rate."""
-    return base.rates.get(budget) or default_range(config.training.optimiser.learning_rate)
+    """The rates that a search tries: the base's own for this budget, else as far below the configuration's rate as
+    above it on a logarithmic scale, DEFAULT_FACTOR from end to end; 3 digits."""
+    rate, half = config.training.optimiser.learning_rate, math.sqrt(DEFAULT_FACTOR)
+    return base.rates.get(budget) or (rounded(rate / half), rounded(min(100.0, rate * half)))
 
 
 def rounded(rate: float) -> float:
-    """A rate with 3 significant digits: as a search tells it and as it is adopted."""
+    """A rate with 3 significant digits: as it is printed and adopted."""
     return float(f"{rate:.3g}")
 
 
 def search_id(name: str, budget: str, data: str, decided: Mapping) -> str:
     """Readable name plus six hex digits over everything that decides what a search finds.
 
-    decided: `config`, a TrialConfig; `validation` and `pruning`, models; the rest as JSON has it.
+    decided: `config`, a TrialConfig; other models; the rest as JSON has it.
     """
-    config, validation, pruning = decided["config"], decided["validation"], decided["pruning"]
-    rest = {key: value for key, value in decided.items() if key not in ("config", "validation", "pruning")}
-    outcome = {
-        **rest,
-        "trial": trial_id(config),
-        "validation": validation.model_dump(),
-        "pruning": pruning.model_dump(),
-    }
+    outcome = {name: value.model_dump() if isinstance(value, BaseModel) else value for name, value in decided.items()}
+    outcome["trial"] = trial_id(decided["config"])
+    del outcome["config"]
     digest = hashlib.sha256(json.dumps(outcome, sort_keys=True).encode()).hexdigest()[:6]
     return re.sub(r"[^A-Za-z0-9_+.-]", "_", f"lr-{name}-{budget}-{data}") + "-" + digest
 
 
 def read_search(path: Path) -> Search:
-    """The search in a file. Raises InputError for a file of another version or none, and for one whose trials this
-    version would give other ids."""
-    tree = read_json(path)
-    if not isinstance(tree, dict):
-        raise Damaged(path, "holds no mapping")
-    if tree.get("format") != FORMAT:
-        version = tree.get("format")
-        raise InputError(path, f"search file of format {version}; this version reads format {FORMAT}")
-    if printable_tree(tree) != tree:
-        raise Damaged(path, "a search file with control characters, which none of ours has")
-    return parse_model(Search, tree, str(path))
-
-
-def check_seed(seed: int) -> None:
-    """Raises SettingError (SEED) for one that comparisons use."""
-    if seed < FIRST_SEED:
-        raise SettingError("SEED", seed, "seeds of a search are not those of a comparison", f"{FIRST_SEED} or more")
+    """The search in a file. Raises InputError for a file of another version or none."""
+    return read_file(path, Search)

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -21,6 +21,7 @@ from gonn_core.settings.data import HistoryMode
 from gonn_core.settings.training import Precision
 
 FORMAT: Final = 1
+M = TypeVar("M", bound=Strict)
 
 _GONE: Final = {"outlier_ratio": 10.0, "outlier_level": 0.01}
 """Withdrawn thresholds. They stay in ids: verdicts are recomputed from trials, so a study keeps its id when the rules
@@ -207,17 +208,22 @@ class Study(Strict):
         return {t.seed: t.trial for t in self.trials if t.arm == arm_id}
 
 
-def read_study(path: Path) -> Study:
-    """The study in a file. Raises InputError for a file of another version or none."""
-    tree = read_json(path)
+def read_file(path: Path, model: type[M]) -> M:
+    """The study or search in a file. Raises InputError for a file of another version or none."""
+    tree, kind = read_json(path), model.__name__.lower()
     if not isinstance(tree, dict):
         raise Damaged(path, "holds no mapping")
     if tree.get("format") != FORMAT:
         version = tree.get("format")
-        raise InputError(path, f"study file of format {version}; this version reads format {FORMAT}")
+        raise InputError(path, f"{kind} file of format {version}; this version reads format {FORMAT}")
     if printable_tree(tree) != tree:
-        raise Damaged(path, "a study file with control characters, which none of ours has")
-    return parse_model(Study, tree, str(path))
+        raise Damaged(path, f"a {kind} file with control characters, which none of ours has")
+    return parse_model(model, tree, str(path))
+
+
+def read_study(path: Path) -> Study:
+    """The study in a file. Raises InputError for a file of another version or none."""
+    return read_file(path, Study)
 
 
 def seeded(config: TrialConfig, seed: int) -> TrialConfig:

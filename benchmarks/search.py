@@ -22,7 +22,7 @@ from ablations.arms import budget_config
 from ablations.data.datasets import load_dataset
 from ablations.data.game_filters import with_view
 from ablations.registry import load_registry
-from ablations.search import FIRST_SEED, Search, rate_range, rounded
+from ablations.search import Search, rate_range, rounded
 from ablations.study import seeded
 from gonn_core.config import TrialConfig
 from gonn_core.errors import UserError
@@ -34,7 +34,7 @@ from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import Execution, carry_out, is_complete
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.warm_up import warm_kernels
-from orchestration.search.planning import Target, search_of
+from orchestration.search.planning import SearchRequest, Target, search_of
 from reports.search.page import SearchFiles
 from reports.search.report import SearchReport
 from reports.workspace import Workspace
@@ -186,7 +186,8 @@ def main() -> None:
     budget = usual.model_copy(update=changes)
     config: TrialConfig = with_view(budget_config(base, budget), prepared.views["train"].digest)
     target = Target(BASE, base.title, base, budget, config, rate_range(base, usual.id, config))
-    experiment = search_of(target, wanted.trials, FIRST_SEED, prepared, workspace, "cpu")
+    request = SearchRequest(BASE, trials=wanted.trials, device="cpu")
+    experiment = search_of(request, target, prepared, workspace)
     search, settings = experiment.search, experiment.settings
     seeds = range(1, wanted.seeds + 1)
     rates = grid(*search.rates, wanted.points)

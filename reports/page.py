@@ -39,8 +39,8 @@ class ForestRow:
 class Section:
     """Sentences in markdown, pictures, tables. `folded` tables are hidden at first.
 
-    points: the sentences are a list. forest, curves: drawn by the page for a browser (`reports.html.forest`,
-    `reports.html.curves`), in markdown the pictures show them. small: a section of the browser's page that is closed at
+    points: the sentences are a list. forest, curves: drawn by the page for a browser (`reports.html.charts`), in
+    markdown the pictures show them. small: a section of the browser's page that is closed at
     first.
     """
 

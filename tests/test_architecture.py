@@ -16,6 +16,7 @@ DOORS = {
     "ray": {"orchestration/runners/ray_tune.py"},
     "mlflow": {"orchestration/tracking/client.py"},
     "optuna": {"orchestration/search/optuna_rates.py"},
+    "pandas": {"reports/frames/__init__.py", "reports/frames/rows.py"},
 }
 CORE_MAY_IMPORT = {"torch", "numpy", "numba", "llvmlite", "sgfmill", "pydantic", "safetensors", "filelock", "gonn_core"}
 

@@ -29,19 +29,18 @@ def search():
 def search_run(runner, slots, per_gpu, track, address, **settings):
     """Find the learning rate of NAME, a base or an enhancement."""
     with moving(LOADING):
-        from orchestration.search import command as verbs
-        from orchestration.search import planning
+        from orchestration.search.planning import SearchRequest, run_search
 
-    return verbs.run_search(planning.SearchRequest(**settings), runner, slots, track, address, per_gpu)
+    return run_search(SearchRequest(**settings), runner, slots, track, address, per_gpu)
 
 
 @search.command("show")
 @click.argument("search", required=False, metavar="[SEARCH]")
 def search_show(search):
     """What SEARCH found; without it all, and the latest at length."""
-    from orchestration.search import command as verbs
+    from orchestration.search.experiment import show_search
 
-    verbs.show_search(search)
+    show_search(search)
 
 
 VERBS = (search,)

@@ -11,7 +11,7 @@ from gonn_core.errors import Damaged, printable
 from gonn_core.files.json_files import tell
 from orchestration.console import moving, notes, output
 from orchestration.experiment.folder import latest_of
-from orchestration.search.folder import all_searches, tried_rates
+from orchestration.search.optuna_rates import all_searches, tried_rates
 from orchestration.study.folder import all_studies, find_study, find_trial
 from orchestration.study.report import SAMPLES, Reporter
 from orchestration.study.unchanged import all_reports, sentences
@@ -118,7 +118,7 @@ def _search_reports(workspace: Workspace, searches: Sequence[Search]) -> list:
 
 def sync() -> int:
     """`gonn sync`: write MLflow's records of all studies and searches again, from the trial directories."""
-    from orchestration.search.command import search_records
+    from orchestration.search.experiment import search_records
     from orchestration.tracking.tracker import Tracker, redacted
 
     workspace = Workspace.here()

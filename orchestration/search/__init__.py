@@ -1,4 +1,4 @@
-"""Learning-rate searches: what is searched, which rate comes next, when a trial is given up, what was found.
+"""Learning-rate searches: what is searched, which rate comes next, when a trial is stopped, what was found.
 
-Optuna has its only door here, `optuna_rates`.
+Only `optuna_rates` imports Optuna.
 """

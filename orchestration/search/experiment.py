@@ -1,5 +1,5 @@
 """A search as an experiment whose list of jobs grows: each is asked for as a slot comes free, and stopped where it is
-hopeless."""
+hopeless. Also its report, and `gonn search show`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -10,12 +10,21 @@ from rich.console import Console
 from ablations.search import Search, Tried
 from gonn_core.records.views import View
 from gonn_core.trial.job import Job, RunSettings
+from orchestration.console import output
 from orchestration.experiment.pipeline import Say
 from orchestration.experiment.progress import StudyDisplay, StudyProgress
 from orchestration.progress import display
 from orchestration.runners.base import OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
-from orchestration.search.folder import alone, keep_search, open_journal, search_folder, tried_rates
+from orchestration.search.optuna_rates import (
+    all_searches,
+    alone,
+    find_search,
+    keep_search,
+    open_journal,
+    search_folder,
+    tried_rates,
+)
 from orchestration.search.run import FAILURES, SearchRun
 from orchestration.tracking.records import StudyInfo, StudyReport, search_info
 from orchestration.tracking.reported import tracked_search
@@ -51,6 +60,28 @@ def report_search(workspace: Workspace, search: Search) -> ReportedSearch:
     return ReportedSearch(write_search_report(search_report(search, tried_rates(workspace, search)), workspace.out))
 
 
+def show_search(beginning: str | None) -> None:
+    """Print the report of a search; without an id list the searches and print the latest."""
+    workspace = Workspace.here()
+    searches = [find_search(workspace, beginning)] if beginning else all_searches(workspace)
+    if not searches:
+        output().print(f"no searches in {workspace.root / 'searches'}; make lr-search NAME=… runs one")
+        return
+    for search in searches[:-1]:
+        report = search_report(search, tried_rates(workspace, search))
+        rate = "no rate yet" if report.rate is None else f"{report.rate:g}"
+        to_come = f", {report.unfinished} trials to come" if report.unfinished else ""
+        output().print(f"{search.id}: {rate}{to_come}")
+    report_search(workspace, searches[-1]).show(output())
+
+
+def search_records(workspace: Workspace) -> list[tuple[StudyInfo, StudyReport]]:
+    """What MLflow shows of every search and its report."""
+    reported = [report_search(workspace, search) for search in all_searches(workspace)]
+    reports = [(written.files.report, written.tracked) for written in reported]
+    return [(search_info(report.search, report.tried), tracked) for report, tracked in reports]
+
+
 class SearchExperiment:
     """A learning-rate search of this workspace; see `Experiment`."""
 
@@ -66,22 +97,15 @@ class SearchExperiment:
         self.search = keep_search(self._workspace, self.search)
         with alone(self._workspace, self.search):
             self._optimiser = open_journal(self._workspace, self.search)
-            self._unfinished = search_report(self.search, self._tried()).unfinished
+            self._unfinished = search_report(self.search, self._optimiser.tried()).unfinished
             yield
-
-    def _tried(self) -> list[Tried]:
-        return self._optimiser.tried()
-
-    @property
-    def _done(self) -> int:
-        """Trials that needed no more work when it was opened."""
-        return self.search.trials - self._unfinished
 
     def summary(self) -> str:
         """See `Experiment`."""
         low, high = self.search.rates
+        trials = self.search.trials
         return (
-            f"search {self.id}: {self.search.trials} trials, {self._done} of them done already; "
+            f"search {self.id}: {trials} trials, {trials - self._unfinished} of them done already; "
             f"rates {low:g} to {high:g}; data {self.search.coverage}"
         )
 
@@ -116,7 +140,7 @@ class SearchExperiment:
 
     def info(self) -> StudyInfo:
         """See `Experiment`."""
-        return search_info(self.search, self._tried())
+        return search_info(self.search, self._optimiser.tried())
 
     def report(self) -> ReportedSearch:
         """See `Experiment`."""

@@ -1,4 +1,5 @@
-"""Optuna's part of a learning-rate search: which rate is tried next. The only module that imports Optuna.
+"""`searches/<id>/`: search.json, written before the first trial, and journal.log, in which Optuna keeps the rates that
+were asked for and their results. The only module that imports Optuna.
 
 Ask and tell on a journal file that optuna-dashboard opens; training and pruning are elsewhere. The first rates are
 spread over the range, the others proposed by the tree-structured Parzen estimator (TPE), from the journal and the
@@ -10,7 +11,8 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +21,50 @@ from gonn_core.config import trial_id
 from gonn_core.errors import Damaged
 from gonn_core.files.json_files import tell
 from gonn_core.files.seals import KEY
+from gonn_core.files.whole import locked
+from orchestration.experiment.folder import SEARCHES
+from reports.workspace import Workspace
 
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
-
-_STATES: dict[str, TriedState] = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}
-"""By Optuna's own names; whatever else there is runs."""
-_AGAIN = "the same `gonn search run` resumes from there"
 METRIC = "validation_nats"
 """What Optuna calls the number that is lowered: of a finished trial, on the validation positions of the search."""
+_OPTUNA_STATES = {"done": "COMPLETE", "pruned": "PRUNED", "diverged": "PRUNED", "failed": "FAIL"}
+"""Optuna's name of a state. A diverged trial is a pruned one, lest Optuna ask for such a rate again: it ignores failed
+ones."""
+_STATES: dict[str, TriedState] = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}
+_AGAIN = "the same `gonn search run` resumes from there"
 _RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
+
+search_folder = SEARCHES.folder
+keep_search = SEARCHES.keep
+all_searches = SEARCHES.whole
+find_search = SEARCHES.find
+
+
+def open_journal(workspace: Workspace, search: Search) -> "RateOptimiser":
+    """The search's journal, to ask for rates and report to."""
+    return RateOptimiser(search_folder(workspace, search.id) / "journal.log", search)
+
+
+def tried_rates(workspace: Workspace, search: Search) -> list[Tried]:
+    """The rates asked for so far; none before the first, and where the journal is missing, which is reported."""
+    folder = search_folder(workspace, search.id)
+    if not (folder / "journal.log").exists():
+        if (folder / SEARCHES.file).exists():
+            again = "no rates are known; the same `gonn search run` asks for them again and finds their trials"
+            tell(Damaged(folder / "journal.log", "it is missing"), again)
+        return []
+    return open_journal(workspace, search).tried()
+
+
+@contextmanager
+def alone(workspace: Workspace, search: Search) -> Iterator[None]:
+    """While this is entered no other command of this machine runs the search; waits for one that does."""
+    folder = search_folder(workspace, search.id)
+    with locked(folder / ".lock"):
+        cut_damaged(folder / "journal.log", search)
+        yield
 
 
 class RateOptimiser:
@@ -46,17 +82,17 @@ class RateOptimiser:
         self._trials: dict[float, str] = {}
         journal.parent.mkdir(parents=True, exist_ok=True)
 
-        class SealedJournal(JournalFileBackend):
+        class CheckedJournal(JournalFileBackend):
             """The file, each line with a checksum."""
 
             def append_logs(self, logs: list[dict[str, Any]]) -> None:
-                super().append_logs([sealed(log, search.id) for log in logs])
+                super().append_logs([{**log, KEY: _checksum(log, search)} for log in logs])
 
             def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
                 read = log_number_from
                 try:
                     for log in super().read_logs(log_number_from):
-                        content = opened(log, search.id)
+                        content = checked(log, search)
                         if content is None:
                             raise ValueError("its checksum is wrong")
                         read += 1
@@ -64,7 +100,7 @@ class RateOptimiser:
                 except ValueError as error:
                     raise Damaged(journal, f"damaged after line {read} ({error}); {_AGAIN}") from None
 
-        self._storage = JournalStorage(SealedJournal(str(journal)))
+        self._storage = JournalStorage(CheckedJournal(str(journal)))
         self._study = optuna.create_study(
             storage=self._storage, study_name=search.id, direction="minimize", load_if_exists=True
         )
@@ -72,7 +108,8 @@ class RateOptimiser:
 
     def ask(self) -> Tried:
         """The next rate to try; from now on it is in the journal."""
-        self._say_what_it_is()
+        if self._study.metric_names is None:
+            self._study.set_metric_names([METRIC])
         low, high = self._search.rates
         trials = self._study.get_trials(deepcopy=False)
         states = self._optuna.trial.TrialState
@@ -89,52 +126,28 @@ class RateOptimiser:
         trial.set_user_attr(_TRIAL, self._trial(rate))
         return Tried(trial.number, rate, "running", self._trial(rate))
 
-    def _say_what_it_is(self) -> None:
-        """Names for those who read the journal with other tools; added when a search resumes."""
-        if self._study.metric_names is None:
-            self._study.set_metric_names([METRIC])
-            search = self._search
-            of = {"base": search.base, "budget": search.budget_label, "data": search.data, "searched": search.title}
-            of["judged_by"] = f"{search.validation.minimum_positions:,} positions of validation games, at the end"
-            for name, value in of.items():
-                self._study.set_user_attr(name, value)
-
     def report(self, number: int, samples: int, nats: float) -> None:
-        """A point on a running trial's way."""
+        """Keep a point of a running trial's curve."""
         self._storage.set_trial_intermediate_value(self._key(number), samples, nats)
 
-    def tell_done(self, number: int, nats: float) -> None:
-        """The trial went to its end. Raises ValueError for nats that are no number."""
-        if not math.isfinite(nats):
+    def tell(self, number: int, state: TriedState, nats: float | None = None) -> None:
+        """Keep how a trial ended. Raises ValueError for a finished one whose nats are not finite."""
+        if state == "done" and not (nats is not None and math.isfinite(nats)):
             raise ValueError(f"nats of a finished trial are {nats}")
-        self._study.tell(number, nats)
-
-    def tell_pruned(self, number: int) -> None:
-        """The trial was given up."""
-        self._study.tell(number, state=self._optuna.trial.TrialState.PRUNED)
-
-    def tell_diverged(self, number: int) -> None:
-        """The trial's loss became no number. Optuna hears of a pruned trial, lest it ask for such a rate again: it
-        ignores failed ones."""
-        self._storage.set_trial_user_attr(self._key(number), _DIVERGED, True)
-        self.tell_pruned(number)
-
-    def tell_failed(self, number: int) -> None:
-        """The trial failed for a reason that says nothing of its rate."""
-        self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
+        if state == "diverged":
+            self._storage.set_trial_user_attr(self._key(number), _DIVERGED, True)
+        self._study.tell(number, nats, self._optuna.trial.TrialState[_OPTUNA_STATES[state]])
 
     def tried(self) -> list[Tried]:
         """All rates asked for so far, in the order of asking."""
-        waiting = self._optuna.trial.TrialState.WAITING
-        return [self._tried(trial) for trial in self._study.get_trials(deepcopy=False) if trial.state != waiting]
-
-    def _tried(self, trial) -> Tried:
-        rate = trial.params[_RATE]
-        state = _STATES.get(trial.state.name, "running")
-        if _DIVERGED in trial.user_attrs:
-            state = "diverged"
-        nats = trial.value if state == "done" else None
-        return Tried(trial.number, rate, state, self._trial(rate), nats, dict(trial.intermediate_values))
+        tried = []
+        for trial in self._study.get_trials(deepcopy=False):
+            if trial.state != self._optuna.trial.TrialState.WAITING:
+                state = "diverged" if _DIVERGED in trial.user_attrs else _STATES.get(trial.state.name, "running")
+                nats = trial.value if state == "done" else None
+                rate, points = trial.params[_RATE], dict(trial.intermediate_values)
+                tried.append(Tried(trial.number, rate, state, self._trial(rate), nats, points))
+        return tried
 
     def _trial(self, rate: float) -> str:
         if rate not in self._trials:
@@ -145,28 +158,17 @@ class RateOptimiser:
         return self._storage.get_trial_id_from_study_id_trial_number(self._study_key, number)
 
 
-def sealed(log: Mapping, search: str) -> dict:
-    """A line of the journal with its checksum, which Optuna ignores; the id of its search is part of it."""
-    return {**log, KEY: _digest(log, search)}
-
-
-def opened(log: Mapping, search: str) -> dict | None:
-    """A line without its checksum; None if that is wrong. Lines of Optuna's own tools have none."""
+def checked(log: object, search: Search) -> dict | None:
+    """A line of the journal without its checksum, which Optuna ignores; None if that is wrong. Lines of Optuna's own
+    tools have none."""
+    if not isinstance(log, dict):
+        return None
     content = {name: value for name, value in log.items() if name != KEY}
-    return content if log.get(KEY, digest := _digest(content, search)) == digest else None
+    return content if log.get(KEY, digest := _checksum(content, search)) == digest else None
 
 
-def is_whole(line: bytes, search: str) -> bool:
-    """Whether a line of the file is what was written."""
-    try:
-        log = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(log, dict) and opened(log, search) is not None
-
-
-def _digest(content: Mapping, search: str) -> str:
-    text = search + json.dumps(content, sort_keys=True, separators=(",", ":"))
+def _checksum(content: Mapping, search: Search) -> str:
+    text = search.id + json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -178,8 +180,12 @@ def cut_damaged(journal: Path, search: Search) -> None:
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         if not line.endswith(b"\n"):
             break
-        if not is_whole(line, search.id):
-            tell(Damaged(journal, f"damaged: line {number} is not what was written"), "the search goes on from there")
+        try:
+            is_whole = checked(json.loads(line), search) is not None
+        except (ValueError, RecursionError):
+            is_whole = False
+        if not is_whole:
+            tell(Damaged(journal, f"damaged: line {number} is not what was written"), _AGAIN)
             break
         whole += len(line)
     if whole < len(content):

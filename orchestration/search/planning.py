@@ -1,4 +1,4 @@
-"""From a request on the command line to a search and the settings of its trials; nothing is trained here."""
+"""`gonn search run`: from a request on the command line to a search and the settings of its trials."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from ablations.designs import why_equal
 from ablations.registry import Registry, load_registry
 from ablations.request import Device
 from ablations.schema import YAML, Base, Budget
-from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
+from ablations.search import FIRST_SEED, PRUNING, Search, rate_range, search_id
 from ablations.study import seeded
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
@@ -21,12 +21,11 @@ from gonn_core.errors import SettingError, UserError
 from gonn_core.settings.training import Precision
 from gonn_core.training.compiling import Compile
 from gonn_core.trial.job import EvaluationRequest
+from orchestration.data.prepare import prepare_shown
+from orchestration.experiment.pipeline import carry_out, execution
 from orchestration.experiment.settings import check_compiled, check_device, evaluated_positions, run_settings
 from orchestration.search.experiment import SearchExperiment
 from reports.workspace import Workspace
-
-LEAST_TRIALS = 5
-"""The rates that are spread over the range; with fewer trials nothing is searched."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,32 @@ class Target:
     rates: tuple[float, float]
     """Lowest and highest."""
 
+    @classmethod
+    def of(cls, base: Base, budget: Budget, config: TrialConfig, name: str = "", title: str = "") -> "Target":
+        """A target with the rates of its base and budget; name, title: the base's unless given."""
+        return cls(name or base.id, title or base.title, base, budget, config, rate_range(base, budget.id, config))
+
+
+def run_search(
+    request: SearchRequest,
+    runner: str,
+    slots: int | None,
+    track: bool,
+    address: str | None = None,
+    per_gpu: int | None = None,
+) -> int:
+    """Find the learning rate of a net; 0 when the search is complete, 1 otherwise. Finished work is not repeated.
+    Raises UserError before any work."""
+    target, dataset = check_search(request)
+    how = execution(runner, slots, track, address, per_gpu=per_gpu)
+    search = lay_out_search(request, target, prepare_shown(dataset, how.workspace), how.workspace)
+    return 1 if carry_out(search, how).report.files.report.unfinished else 0
+
 
 def check_search(request: SearchRequest) -> tuple[Target, Dataset]:
     """Every setting of a request. Raises UserError for the first that is not valid."""
     target = find_target(load_registry(), request)
-    check_seed(request.seed)
     target = replace(target, rates=parse_rates(request.rates) or target.rates)
-    if request.trials < LEAST_TRIALS:
-        raise SettingError("TRIALS", request.trials, "too few to search with", f"{LEAST_TRIALS} to 1000")
     dataset = load_dataset(request.data, request.data_dir)
     check_device(request.device)
     check_compiled(request.compile, request.device)
@@ -86,17 +103,15 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         if request.arm not in (None, "on", "off"):
             raise SettingError("ARM", request.arm, "no such arm", ["on", "off"])
         arms = resolve(registry, request.name, request.budget, request.base, precision=request.precision)
-        base, budget = arms.base, arms.budget
-        config = arms.off if request.arm == "off" else arms.on
         if effective(arms.on) == effective(arms.off):
             problem = f"its arms {why_equal(arms.off, arms.on)}"
             raise SettingError("NAME", request.name, problem, "a base and a budget under which they differ")
+        side, config = ("without", arms.off) if request.arm == "off" else ("with", arms.on)
         if config == arms.control:
-            return _target(base.id, base.title, base, budget, config)
-        # As a study's arm is called: LR=search goes on with this search.
-        side = "without" if request.arm == "off" else "with"
-        name, title = f"{side}-{request.name}-{base.id}", f"{side} {request.name} ({base.id})"
-        return _target(name, title, base, budget, config)
+            return Target.of(arms.base, arms.budget, config)
+        # The name of a study's arm: LR=search resumes this search.
+        names = f"{side}-{request.name}-{arms.base.id}", f"{side} {request.name} ({arms.base.id})"
+        return Target.of(arms.base, arms.budget, config, *names)
     bases = [*registry.bases, *(name for base in registry.bases.values() for name in base.also_called)]
     if not request.name.strip():
         shown = "`gonn list --bases` and `make list` show them"
@@ -107,22 +122,15 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         known = f"{', '.join(likely[:SHOWN])}; {shown} all" if likely else f"those that {shown}"
         raise SettingError("NAME", request.name, "no such base or enhancement", known)
     if request.arm is not None:
-        raise SettingError(
-            "ARM", request.arm, f"{request.name} is a base, which has no arms", "an enhancement as NAME, or no ARM"
-        )
+        problem = f"{request.name} is a base, which has no arms"
+        raise SettingError("ARM", request.arm, problem, "an enhancement as NAME, or no ARM")
     base = registry.base(request.name)
     if request.base is not None and registry.base(request.base) != base:
-        raise SettingError(
-            "BASE", request.base, f"NAME names another base, {base.id}", "an enhancement as NAME, or no BASE"
-        )
+        problem = f"NAME names another base, {base.id}"
+        raise SettingError("BASE", request.base, problem, "an enhancement as NAME, or no BASE")
     budget = base.in_precision(budget, request.precision)
     config = budget_config(base, budget, base.schedule_end if budget.samples == "claim" else budget.samples)
-    return _target(base.id, base.title, base, budget, config)
-
-
-def _target(name: str, title: str, base: Base, budget: Budget, config: TrialConfig) -> Target:
-    """A target at the rates that its base and budget say."""
-    return Target(name, title, base, budget, config, rate_range(base, budget.id, config))
+    return Target.of(base, budget, config)
 
 
 def parse_rates(text: str | None) -> tuple[float, float] | None:
@@ -134,12 +142,8 @@ def parse_rates(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         low, high = 0.0, 0.0
     if not 0 < low < high <= 100:
-        raise SettingError(
-            "RATES",
-            text,
-            "not a range of learning rates",
-            "two numbers such as 0.01,0.5: above 0, at most 100, the lower first",
-        )
+        valid = "two numbers such as 0.01,0.5: above 0, at most 100, the lower first"
+        raise SettingError("RATES", text, "not a range of learning rates", valid)
     return low, high
 
 
@@ -148,33 +152,21 @@ def lay_out_search(
 ) -> SearchExperiment:
     """The search of a request, whose target this is, on prepared data."""
     view = training_view(prepared, target.config.data.games)
-    placed = replace(target, config=with_view(target.config, view.digest))
-    return search_of(placed, request.trials, request.seed, prepared, workspace, request.device, request.compile)
+    return search_of(request, replace(target, config=with_view(target.config, view.digest)), prepared, workspace)
 
 
-def search_of(
-    target: Target,
-    trials: int,
-    seed: int,
-    prepared: PreparedData,
-    workspace: Workspace,
-    device: Device,
-    compile: Compile,
-) -> SearchExperiment:
-    """A search of a target whose configuration has the training view in place."""
-    view = prepared.views["validation"]
+def search_of(request: SearchRequest, target: Target, prepared: PreparedData, workspace: Workspace) -> SearchExperiment:
+    """A search of a target whose configuration has the training view in place. request: trials, seed, device,
+    compile."""
+    view, seed = prepared.views["validation"], request.seed
     positions = evaluated_positions(view, target.budget.evaluation_positions)
     validation = EvaluationRequest(split="validation", view=view.digest, minimum_positions=positions)
-    settings = run_settings(workspace, prepared, (validation,), (), device, target.budget, compile=compile)
+    settings = run_settings(
+        workspace, prepared, (validation,), (), request.device, target.budget, compile=request.compile
+    )
     config = seeded(target.config, seed)
-    decided = {
-        "config": config,
-        "validation": validation,
-        "pruning": PRUNING,
-        "rates": list(target.rates),
-        "trials": trials,
-        "seed": seed,
-    }
+    decided = {"config": config, "validation": validation, "pruning": PRUNING}
+    decided |= {"rates": list(target.rates), "trials": request.trials, "seed": seed}
     search = Search(
         id=search_id(target.name, target.budget.label, prepared.dataset.label, decided),
         title=target.title,
@@ -182,15 +174,10 @@ def search_of(
         budget=target.budget.id,
         data=prepared.dataset.label,
         coverage=prepared.coverage,
-        config=config,
-        rates=target.rates,
-        trials=trials,
-        seed=seed,
-        pruning=PRUNING,
-        validation=validation,
         precision=target.budget.precision,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=settings.commit,
         dirty=settings.dirty,
+        **(decided | {"rates": target.rates}),
     )
     return SearchExperiment(workspace, search, settings, prepared.views["train"])

@@ -1,12 +1,11 @@
 """`gonn ablate --lr search`: the learning rate of every arm of a study, searched before the study, with equal trials
 and seeds."""
 
-from ablations.search import rate_range
 from gonn_core.errors import UserError
 from orchestration.console import notes
 from orchestration.experiment.pipeline import Execution, carry_out
 from orchestration.search.experiment import SearchExperiment
-from orchestration.search.folder import tried_rates
+from orchestration.search.optuna_rates import tried_rates
 from orchestration.search.planning import SearchRequest, Target, search_of
 from orchestration.study.plan import Plan
 from orchestration.study.rates import AdoptedRate
@@ -17,16 +16,14 @@ from reports.workspace import Workspace
 
 def arm_searches(plan: Plan, workspace: Workspace) -> dict[str, SearchExperiment]:
     """Arm id -> the search for its rate. The control's serves every study of its base and data."""
-    study, design, usual = plan.study, plan.design, SearchRequest("")
-    base, budget, request = design.base, design.budget, design.request
+    study, design = plan.study, plan.design
+    base, budget = design.base, design.budget
+    request = SearchRequest("", device=design.request.device, compile=design.request.compile)
     searches = {}
     for arm in study.arms:
-        control = arm.id == study.arms[0].id
-        name, title = (base.id, base.title) if control else (f"{arm.id}-{base.id}", f"{arm.label} ({base.id})")
-        target = Target(name, title, base, budget, arm.config, rate_range(base, budget.id, arm.config))
-        searches[arm.id] = search_of(
-            target, usual.trials, usual.seed, plan.prepared, workspace, request.device, request.compile
-        )
+        names = () if arm.id == study.arms[0].id else (f"{arm.id}-{base.id}", f"{arm.label} ({base.id})")
+        target = Target.of(base, budget, arm.config, *names)
+        searches[arm.id] = search_of(request, target, plan.prepared, workspace)
     return searches
 
 

@@ -15,7 +15,7 @@ from ablations.search import FIRST_SEED
 from ablations.study import Arm
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
-from orchestration.search.folder import find_search, tried_rates
+from orchestration.search.optuna_rates import find_search, tried_rates
 from reports.search.report import search_report
 from reports.workspace import Workspace
 

@@ -1,7 +1,7 @@
-"""What MLflow shows of studies, searches and trials, read from files alone; knows nothing of MLflow's client."""
+"""What MLflow shows of studies, searches and trials, read from files alone, and the view that `gonn ui` opens."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -9,10 +9,7 @@ from pathlib import Path
 from ablations.search import Search, Tried
 from ablations.study import Study, TrialRef
 from gonn_core.config import TrialConfig
-from gonn_core.evaluation.metrics import Reading
-from gonn_core.evaluation.stored import whole_evaluations
-from gonn_core.files.json_files import tell
-from gonn_core.metrics import CHARTS, METRICS, OF_POSITIONS, SUMMARISED
+from gonn_core.metrics import CHARTS, METRICS, SUMMARISED
 from gonn_core.trial.directory import TrialDirectory
 from reports.figures.style import COLOURS
 
@@ -33,7 +30,6 @@ class TrackedTrial:
     id: str
     arm: str
     seed: int
-    control: bool = False
 
     @property
     def name(self) -> str:
@@ -57,7 +53,7 @@ class StudyInfo:
     """Arms that have a run of their own, the parent of the runs of their trials."""
 
     def colour(self, arm: str) -> str:
-        """That of an arm's curve: as in the figures of the study's report."""
+        """The colour of an arm's curve, as in the figures of the study's report."""
         return COLOURS[[*dict.fromkeys(trial.arm for trial in self.trials)].index(arm) % len(COLOURS)]
 
     @property
@@ -83,33 +79,31 @@ class ArmReport:
 class StudyReport:
     """What MLflow shows of the report of a study or search."""
 
-    note: str
+    note: str = ""
     """Markdown, the description of the study's run and of the experiment."""
     verdict: str | None = None
     """A few words, a tag of the study's run and of the experiment."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Path among the artifacts of the study's run -> file."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """Of the study's run."""
+    """Tags of the study's run."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Of the study's run; only the latest value of each is shown."""
+    """Metrics of the study's run."""
     arms: Mapping[str, ArmReport] = field(default_factory=dict)
     trials: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Trial id -> metrics that only the report has."""
-    points: Sequence[tuple[int, int, Mapping[str, float]]] = ()
-    """(step, unix milliseconds, metrics) of the study's run over time."""
 
 
 def study_info(study: Study, due: Sequence[TrialRef] | None = None) -> StudyInfo:
     """A study file as MLflow shows it. due: the trials that it needs so far; None: all."""
-    control, labels = study.arms[0], {arm.id: arm.label for arm in study.arms}
+    labels = {arm.id: arm.label for arm in study.arms}
     settings = study.model_dump(mode="json", exclude={"arms", "trials", "contrasts", "format", "commit", "dirty"})
     return StudyInfo(
         id=study.id,
         title=study.title,
         arms=tuple(labels.values()),
-        trials=tuple(TrackedTrial(t.trial, labels[t.arm], t.seed, t.arm == control.id) for t in due or study.trials),
-        settings=flatten(settings) | _budget(study, control.config),
+        trials=tuple(TrackedTrial(ref.trial, labels[ref.arm], ref.seed) for ref in due or study.trials),
+        settings=flatten(settings) | _budget(study, study.arms[0].config),
         commit=study.commit,
         dirty=study.dirty,
     )
@@ -145,18 +139,38 @@ def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
     return flat
 
 
-def changed_settings(config: Mapping) -> dict[str, str]:
-    """The settings of a trial that differ from the default, as dotted path -> text."""
-    default = flatten(TrialConfig().model_dump(mode="json"))
-    return {path: value for path, value in flatten(config).items() if default.get(path) != value}
-
-
 def curve_name(metric: str) -> str:
     """MLflow's name of a metric of a progress line: `validation_…` where it is over the validation games, below
     DETAILS where it has no chart of its own."""
     over_games = metric in METRICS and METRICS[metric].source == "positions"
     name = f"validation_{metric}" if over_games else metric
     return name if metric in CHARTS else f"{DETAILS}/{name}"
+
+
+_KEY = "gonn"
+_SECTION = {"uuid": "curves", "name": "Curves", "display": True, "isReordered": False, "isGenerated": True}
+_CHART = {"type": "LINE", "metricSectionId": "curves", "xAxisKey": "step", "lineSmoothness": 0, "isGenerated": True}
+VIEW = {
+    f"mlflow.sharedViewState.{_KEY}": json.dumps(
+        {
+            "searchFilter": "tags.role = 'trial'",
+            "orderByKey": "tags.`arm`",
+            "orderByAsc": True,
+            "runsHiddenMode": "SHOW_ALL",
+            "groupBy": {"aggregateFunction": "average", "groupByKeys": [{"mode": "tag", "groupByData": "arm"}]},
+            "useGroupedValuesInCharts": False,
+            "selectedColumns": ["tags.`arm`", "tags.`seed`", f"metrics.`{TEST['nats']}`", f"metrics.`{TEST['top1']}`"],
+            "compareRunCharts": [
+                {**_CHART, "uuid": name, "metricKey": name, "displayName": name} for name in map(curve_name, CHARTS)
+            ],
+            "compareRunSections": [_SECTION],
+            "isAccordionReordered": True,
+        }
+    )
+}
+"""Tag of an experiment: the page that `gonn ui` opens, with a curve for each trial, in the colour of its arm. MLflow
+keeps the view that a user shares in such a tag."""
+CHARTS_PAGE = f"workflowType=machine_learning&compareRunsMode=CHART&viewStateShareKey={_KEY}"
 
 
 def metrics_of(line: Mapping) -> dict[str, float]:
@@ -175,12 +189,12 @@ class TrialContent:
     status: str
     """MLflow's: RUNNING, FINISHED, FAILED, KILLED (stopped, can be resumed)."""
     params: dict[str, str]
+    """Settings that differ from the default, as dotted path -> text."""
     tags: dict[str, str]
     points: list[tuple[int, int, dict[str, float]]]
-    """(samples, unix milliseconds, metrics) of every progress point, then of the evaluations."""
+    """(samples, unix milliseconds, metrics) of every progress point."""
     started: int
     ended: int | None
-    view: str
     files: tuple[Path, ...]
 
     @property
@@ -195,7 +209,7 @@ _STATUS = {"running": "RUNNING", "done": "FINISHED", "failed": "FAILED", "paused
 
 def stamp(folder: Path) -> tuple:
     """Changes whenever `trial_content` would."""
-    names = ("config.json", "metrics.jsonl", "result.json", "failure.json", "eval")
+    names = ("config.json", "metrics.jsonl", "result.json", "failure.json")
     return (
         TrialDirectory(folder).state(),
         *(path.stat().st_mtime_ns if (path := folder / name).exists() else 0 for name in names),
@@ -210,14 +224,12 @@ def trial_content(folder: Path) -> TrialContent | None:
     if tree is None:
         return None
     session, config, result, failure = tree["sessions"][-1], tree["config"], directory.result(), directory.failure()
-    started = _milliseconds(tree["sessions"][0]["started"])
+    started = round(1000 * datetime.fromisoformat(tree["sessions"][0]["started"]).timestamp())
     points = [
         (line["samples"], started + round(1000 * line["wall_seconds"]), metrics_of(line))
         for line in directory.metrics()
     ]
     last = points[-1][1] if points else started
-    usual = Reading(**config.get("evaluation", {}))
-    points += [(samples, last, means) for samples, means in _evaluations(folder, usual)]
     tags = {
         "commit": session["commit"],
         "dirty": json.dumps(session["dirty"]),
@@ -234,43 +246,14 @@ def trial_content(folder: Path) -> TrialContent | None:
     if failure is not None:
         tags["error"] = failure["error"]
     names = (CHECKPOINT, "result.json", "config.json") if result is not None else ("failure.json",)
+    default = flatten(TrialConfig().model_dump(mode="json"))
     return TrialContent(
         status=_STATUS[state],
-        params=changed_settings(config),
+        params={path: value for path, value in flatten(config).items() if default.get(path) != value},
         tags=tags,
         points=points,
         started=started,
         ended=None if state == "running" else last,
-        view=config["data"]["view"],
         # A symbolic link may lead out of the workspace.
         files=tuple(path for name in names if (path := folder / name).is_file() and not path.is_symlink()),
     )
-
-
-def _evaluations(folder: Path, usual: Reading) -> Iterator[tuple[int, dict[str, float]]]:
-    """Samples and means of the stored evaluations, named `<split>_<history>_<metric>` below DETAILS; of several on one
-    split that on the most positions.
-
-    usual: how the trial's configuration reads the policy; an evaluation that reads it in another way says so in the
-    name. Each is a point of its own: a first one that MLflow already has must not hide the second.
-    """
-    points: dict[tuple[int, str], dict[str, float]] = {}
-    evaluations, damages = whole_evaluations(folder)
-    for evaluation in sorted(evaluations, key=lambda evaluation: evaluation.summary["positions"]):
-        summary = evaluation.summary
-        read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
-        other = "" if evaluation.reading == usual else f"{read}_"
-        prefix = f"{DETAILS}/{summary['split']}_{summary['history']}_{other}"
-        known = {name: sums for name in OF_POSITIONS if (sums := evaluation.game_sums(name)) is not None}
-        means = {name: float(sums.sums.sum() / sums.counts.sum()) for name, sums in known.items()}
-        means |= {name: summary[name] for name in SUMMARISED}
-        point = points.setdefault((summary["samples"], prefix), {})
-        point |= {prefix + name: value for name, value in means.items()}
-    for damage in damages:
-        tell(damage, "MLflow does not show it")
-    for (samples, _), means in points.items():
-        yield samples, means
-
-
-def _milliseconds(moment: str) -> int:
-    return round(1000 * datetime.fromisoformat(moment).timestamp())

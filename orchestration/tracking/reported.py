@@ -2,11 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from pathlib import Path
 
-from ablations.search import Search, Tried
 from ablations.study import Contrast
 from gonn_core.errors import printable
 from orchestration.tracking.records import DELTA, TEST, ArmReport, StudyReport
@@ -20,26 +16,34 @@ from reports.study.report import Report
 from reports.tables.formats import interval, q_value, signed
 from reports.tables.verdicts import verdict_text
 
-PAGE = "report.html"
+_HEAD = "\n\n| enhancement | Δ test nats | 95 % interval | q | verdict |\n|---|---:|---|---|---|\n"
 
 
 def tracked_study(files: ReportFiles) -> StudyReport:
     """The report of a study as MLflow shows it."""
     report = files.report
-    tags = {f"verdict.{contrast.card}": verdict for contrast, _, verdict in _effects(report)}
+    effects = _effects(report)
+    tags = {f"verdict.{card}": verdict for card, (_, verdict) in effects.items()}
     tags |= {f"claim.{finding.card}.{finding.claim.id}": str(finding.measured.verdict) for finding in report.findings}
+    metrics = {
+        f"{name}.{card}": value for card, (effect, _) in effects.items() for name, value in _numbers(effect).items()
+    }
+    note = "\n\n".join(plain(sentence) for sentence in (*warnings(report.results), *report.sentences))
+    note += _HEAD * bool(effects) + "\n".join(
+        f"| {card} | {signed(effect.delta)} | {interval(effect.interval95)} | {q_value(effect.q)} | {plain(verdict)} |"
+        for card, (effect, verdict) in effects.items()
+    )
+    shown = {files.html.name: files.html}
+    shown |= {f"figures/{path.name}": path for path in files.figures}
+    shown |= {f"tables/{path.name}": path for path in files.tables}
     return StudyReport(
-        note=_note(report),
+        note=f'{note}\n\nThe whole report is among the artifacts of the run "{plain(report.study.title)}".',
         verdict=_summary(report),
-        files=_files(files),
+        files=shown,
         tags=tags,
-        metrics={
-            f"{name}.{contrast.card}": value
-            for contrast, effect, _ in _effects(report)
-            for name, value in _effect_metrics(effect).items()
-        },
-        arms=_arms(report),
-        trials=dict(_trials(report.results)),
+        metrics=metrics,
+        arms=_arms(report, effects),
+        trials=_trials(report.results),
     )
 
 
@@ -48,28 +52,17 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*<>|#~])", r"\\\1", printable(text, 400))
 
 
-def _note(report: Report) -> str:
-    """Warnings, what was found, then the effects as a table."""
-    text = "\n\n".join(plain(sentence) for sentence in (*warnings(report.results), *report.sentences))
-    rows = [
-        f"| {contrast.card} | {signed(effect.delta)} | {interval(effect.interval95)} | {q_value(effect.q)} "
-        f"| {plain(verdict)} |"
-        for contrast, effect, verdict in _effects(report)
-    ]
-    head = "| enhancement | Δ test nats | 95 % interval | q | verdict |\n|---|---:|---|---|---|\n"
-    table = f"\n\n{head}" + "\n".join(rows) if rows else ""
-    return f'{text}{table}\n\nThe whole report is among the artifacts of the run "{plain(report.study.title)}".'
-
-
-def _effects(report: Report) -> Iterator[tuple[Contrast, Effect, str]]:
-    """Effects on the loss over the test games that have results, with their verdicts in words."""
+def _effects(report: Report) -> dict[str, tuple[Effect, str]]:
+    """Card -> effect on the loss over the test games and its verdict in words, where there are results."""
+    effects = {}
     for contrast in report.study.contrasts:
         effect, verdict = report.nats.effect(contrast.card), report.nats.verdict(contrast.card)
         if effect is not None and verdict is not None:
-            yield contrast, effect, verdict_text(verdict, effect)
+            effects[contrast.card] = effect, verdict_text(verdict, effect)
+    return effects
 
 
-def _effect_metrics(effect: Effect) -> dict[str, float]:
+def _numbers(effect: Effect) -> dict[str, float]:
     """Δ, the ends of its 95 % interval and q, as far as there are any."""
     ends = effect.interval95
     metrics = {DELTA: effect.delta}
@@ -79,9 +72,9 @@ def _effect_metrics(effect: Effect) -> dict[str, float]:
 
 def _summary(report: Report) -> str:
     """`helps`; of several enhancements `2 helps, 7 not shown`."""
-    if not report.verdicts:
-        return "none yet" if report.study.contrasts else "none: a control alone"
     counts = Counter(map(str, report.verdicts.values()))
+    if not counts:
+        return "none yet" if report.study.contrasts else "none: a control alone"
     if len(report.verdicts) == 1:
         return next(iter(counts))
     return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
@@ -95,62 +88,50 @@ def _compared(results: StudyResults) -> dict[str, Contrast]:
     return {max((*pair.with_it, *pair.without), key=place.__getitem__): pair for pair in pairs}
 
 
-def _arms(report: Report) -> dict[str, ArmReport]:
+def _arms(report: Report, effects: dict[str, tuple[Effect, str]]) -> dict[str, ArmReport]:
     """Arm's label -> means over its seeds, the number of seeds, and the effect of the enhancement by which it differs
     from the arm that it is compared with."""
     compared = _compared(report.results)
-    effects = {contrast.card: (effect, verdict) for contrast, effect, verdict in _effects(report)}
     arms = {}
     for arm in report.study.arms:
-        trials = report.results.evaluated(arm.id, MAIN).values()
-        metrics: dict[str, float] = {"seeds": len(trials)}
-        if trials and _on_test(report.results):
-            metrics |= {
-                name: sum(_level(trial, metric) for trial in trials) / len(trials) for metric, name in TEST.items()
-            }
+        levels = [_levels(trial) for trial in report.results.evaluated(arm.id, MAIN).values()]
+        metrics: dict[str, float] = {"seeds": len(levels)}
+        if levels and _on_test(report.results):
+            metrics |= {name: sum(level[name] for level in levels) / len(levels) for name in TEST.values()}
         tags = {}
         if arm.id in compared:
             tags["enhancement"] = compared[arm.id].card
             if compared[arm.id].card in effects:
                 effect, tags["verdict"] = effects[compared[arm.id].card]
-                metrics |= _effect_metrics(effect)
+                metrics |= _numbers(effect)
         arms[arm.label] = ArmReport(metrics, tags)
     return arms
 
 
-def _trials(results: StudyResults) -> Iterator[tuple[str, dict[str, float]]]:
+def _trials(results: StudyResults) -> dict[str, dict[str, float]]:
     """Trial id -> its metrics over the test games and, where its arm is compared with one other at the same seeds, the
     loss with the enhancement minus the loss without it at its seed."""
-    if not _on_test(results):
-        return
+    trials: dict[str, dict[str, float]] = {}
     paired = _compared(results) if results.study.pairing == "by_position" else {}
-    for arm in results.study.arms:
+    for arm in results.study.arms if _on_test(results) else ():
         for seed, trial in results.evaluated(arm.id, MAIN).items():
-            metrics = {name: _level(trial, metric) for metric, name in TEST.items()}
+            trials[trial.id] = _levels(trial)
             if arm.id in paired:
                 sides = (*paired[arm.id].with_it, *paired[arm.id].without)
                 on, off = (results.evaluated(side, MAIN).get(seed) for side in sides)
                 if on is not None and off is not None:
-                    metrics[DELTA] = _level(on, "nats") - _level(off, "nats")
-            yield trial.id, metrics
+                    trials[trial.id][DELTA] = _levels(on)[TEST["nats"]] - _levels(off)[TEST["nats"]]
+    return trials
 
 
 def _on_test(results: StudyResults) -> bool:
     return bool(results.study.evaluations) and results.study.evaluations[MAIN].split == "test"
 
 
-def _level(trial: TrialResult, metric: str) -> float:
+def _levels(trial: TrialResult) -> dict[str, float]:
     evaluation = trial.evaluations[MAIN]
     assert evaluation is not None, "the trial is evaluated"
-    return float(evaluation.summary[metric])
-
-
-def _files(files: ReportFiles) -> dict[str, Path]:
-    """The report as one page where there is one, else as markdown; its figures and tables."""
-    page = files.folder / PAGE
-    shown = {PAGE: page} if page.is_file() else {files.markdown.name: files.markdown}
-    figures = {f"figures/{path.name}": path for path in files.figures}
-    return shown | figures | {f"tables/{path.name}": path for path in files.tables}
+    return {name: float(evaluation.summary[metric]) for metric, name in TEST.items()}
 
 
 def tracked_search(files: SearchFiles) -> StudyReport:
@@ -171,20 +152,4 @@ def tracked_search(files: SearchFiles) -> StudyReport:
         files={files.markdown.name: files.markdown} | {f"figures/{path.name}": path for path in files.figures},
         tags=tags,
         metrics=metrics,
-        points=tuple(_best_so_far(report.search, report.tried)),
     )
-
-
-def _best_so_far(search: Search, tried: Sequence[Tried]) -> Iterator[tuple[int, int, dict[str, float]]]:
-    """Best loss and its rate after each trial, in the order of asking, up to the first that is running: what follows
-    may still change it."""
-    began = round(1000 * datetime.fromisoformat(search.created).timestamp())
-    best: tuple[float, float] | None = None
-    for trial in tried:
-        if trial.state == "running":
-            return
-        if trial.nats is not None:
-            best = min(best or (trial.nats, trial.rate), (trial.nats, trial.rate), key=lambda pair: pair[0])
-        if best is not None:
-            metrics = {"search/best_validation_nats": best[0], "search/best_rate": best[1]}
-            yield trial.number + 1, began + trial.number, metrics

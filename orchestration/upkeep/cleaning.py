@@ -26,7 +26,7 @@ from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import output
 from orchestration.experiment.folder import SEARCHES, STUDIES
 from orchestration.gitinfo import ROOT
-from orchestration.search.folder import tried_rates
+from orchestration.search.optuna_rates import tried_rates
 from reports.workspace import Workspace
 
 _REMOVING = ".removing-"

@@ -25,7 +25,7 @@ from gonn_core.trial.lease import live_holder
 from orchestration.console import output
 from orchestration.experiment.stopping import everything_at_work
 from orchestration.progress import duration
-from orchestration.search.folder import all_searches, tried_rates
+from orchestration.search.optuna_rates import all_searches, tried_rates
 from orchestration.study.folder import all_studies
 from reports.results.decisions import trials_due
 from reports.workspace import Workspace

@@ -20,9 +20,8 @@ from reports.book.elo import elo_section, play_section
 from reports.book.rates import rates_section
 from reports.book.samples import samples_section
 from reports.files import write_files
-from reports.frames.build import csv_bytes, make_frame
-from reports.frames.rows import effect_rows, trial_rows
-from reports.html.curves import study_curves
+from reports.frames.rows import csv_bytes, effect_rows, make_frame, trial_rows
+from reports.html.charts import study_curves
 from reports.html.page import html_page
 from reports.page import Page, Section, escaped, markdown
 from reports.play.all_games import NOTHING_PLAYED, Played

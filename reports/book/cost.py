@@ -8,16 +8,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reports.cache import Picture
-from reports.figures.axes import nats_axis
-from reports.figures.marks import MARKS, Mark, draw_effect, handles, legend
-from reports.figures.reach import reach
-from reports.figures.style import COLOURS, WIDTH, figure_bytes
+from reports.figures.marks import MARKS, Mark, draw_effect, effects_axis, handles, legend, name_rows
+from reports.figures.style import COLOURS, WIDTH, figure_bytes, reach
 from reports.results.costs import mean_cost
 from reports.results.group import MAIN
 from reports.results.page import OnPage
 from reports.stats.estimates import Effect
 from reports.study.report import Report
-from reports.summary.figure import name_rows
 from reports.summary.lines import SummaryLine
 
 COST = (
@@ -124,11 +121,7 @@ def _paint(figure: Figure, rows: Sequence[Gain | str], costs: Sequence[str]) -> 
 
 
 def _gains(axes, placed: Sequence[tuple[int, Gain]]) -> bool:
-    within = reach([(gain.effect.delta, gain.effect.interval95) for _, gain in placed])
-    axes.axvline(0.0, color="0.35", linewidth=0.9)
-    axes.set_xlim(within.low, within.high)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    nats_axis(axes.xaxis)
+    within = effects_axis(axes, [(gain.effect.delta, gain.effect.interval95) for _, gain in placed], ticks=5)
     axes.set_xlabel("Δ test nats, with − without\n(left of 0: helps)")
     drawn = [
         draw_effect(axes, place, gain.effect.delta, gain.effect.interval95, MARKS[gain.page.verdict], within)

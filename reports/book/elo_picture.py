@@ -11,7 +11,7 @@ from matplotlib.transforms import Bbox
 
 from ablations.published_results import EloPoint
 from gonn_core.errors import printable
-from reports.figures.axes import nats_axis
+from reports.figures.marks import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.play.correspondence import uncertainty
 from reports.play.ladder import Ladder, Rung

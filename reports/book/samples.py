@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 
 from ablations.study import Contrast
 from reports.cache import Picture
-from reports.figures.axes import nats_axis
+from reports.figures.marks import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.files import write_files
 from reports.page import Page, Section, markdown

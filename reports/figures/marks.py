@@ -1,14 +1,18 @@
-"""How effects look: a shape, a filling and a colour for each verdict, told apart without colours too; and rows of a
-linear axis whose far effects are written at its edge."""
+"""How effects and claims look: a shape, a filling and a colour for each verdict, told apart without colours too; rows
+of a linear axis whose far effects are written at its edge."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reports.figures.reach import Reach
-from reports.figures.style import COLOURS
+from gonn_core.errors import printable
+from reports.claims.findings import ClaimFinding
+from reports.figures.style import COLOURS, Reach, reach
+from reports.page import ForestRow, forest_groups
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.tables import formats
@@ -16,7 +20,7 @@ from reports.tables import formats
 
 @dataclass(frozen=True)
 class Mark:
-    """One verdict's."""
+    """The mark of one verdict."""
 
     colour: str
     shape: str
@@ -41,8 +45,25 @@ MARKS: Mapping[EffectVerdict, Mark] = {
 }
 LETTERS = 92
 """Of a legend's two columns together."""
-CLAIM = COLOURS[3]
-"""Colour of what documents claim."""
+CLAIMED = {
+    True: ("claimed, under these conditions", Mark(COLOURS[3], "D", True)),
+    False: ("claimed, under other conditions", Mark(COLOURS[3], "D", False)),
+}
+"""Whether a claim was tested under its own conditions -> its words in a legend, and its mark."""
+_BAND = "an effect within it would probably not have been shown"
+
+
+def nats_axis(axis) -> None:
+    """A proper minus on an axis of nats."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: formats.minus(f"{value:.4g}")))
+
+
+def draw_range(axes, mark: Mark, value: float, low: float, high: float, at: float, upright=False, size=5.5) -> None:
+    """A value with its ends at a place of the other axis: on a row, or `upright` above a place."""
+    points = ([low, high], [at, at]), ([value], [at])
+    for number, (values, places) in enumerate(points):
+        style = mark.style(size) | {"zorder": 3} if number else {"color": mark.colour, "linewidth": 1.4}
+        axes.plot(*((places, values) if upright else (values, places)), **style)
 
 
 def draw_effect(
@@ -79,8 +100,73 @@ def draw_effect(
     return off
 
 
+def draw_forest(axes, rows: Sequence[ForestRow], split: str) -> list[Line2D]:
+    """One row per effect, by group, the one that helps most first, on a linear axis; diamonds are what documents claim.
+    Returns the entries of the legend. split: the games that the effects are measured on."""
+    lines = forest_groups(rows)
+    ends = [end for row in rows for low, high, _ in row.claims for end in (low, high)]
+    within = effects_axis(axes, [(row.delta, row.ends) for row in rows], ends)
+    off, claimed = False, set()
+    for place, row in enumerate(lines):
+        if isinstance(row, str):
+            continue
+        if row.could_show is not None:
+            axes.barh(place, 2 * row.could_show, left=-row.could_show, height=0.72, color="0.93", zorder=0)
+        off |= draw_effect(axes, place, row.delta, row.ends, MARKS[row.verdict], within)
+        for low, high, tested in row.claims:
+            draw_range(axes, CLAIMED[tested][1], (low + high) / 2, low, high, place + 0.27, size=4.5)
+            claimed.add(tested)
+    names = [line if isinstance(line, str) else line.label for line in lines]
+    name_rows(axes, names, [isinstance(line, str) for line in lines])
+    axes.set_xlabel(f"Δ {split} nats, with − without (left of 0: helps)")
+    keys = handles([row.verdict for row in rows], off)
+    if any(row.could_show is not None for row in rows):
+        keys.append(Line2D([], [], color="0.88", linewidth=8, label=_BAND))
+    return keys + [marker_handle(CLAIMED[tested][1], CLAIMED[tested][0]) for tested in sorted(claimed)]
+
+
+def effects_axis(
+    axes, effects: Sequence[tuple[float, Interval | None]], further: Iterable[float] = (), ticks: int = 8
+) -> Reach:
+    """A horizontal axis of effects in nats with a line at 0."""
+    within = reach(effects, further)
+    axes.axvline(0.0, color="0.35", linewidth=0.9)
+    axes.set_xlim(within.low, within.high)
+    axes.xaxis.set_major_locator(MaxNLocator(ticks))
+    nats_axis(axes.xaxis)
+    return within
+
+
+def name_rows(axes, names: Sequence[str], headings: Sequence[bool]) -> None:
+    """Names of rows left of an axis, those of headings in bold."""
+    axes.set_yticks(range(len(names)), [printable(name, 60) for name in names])
+    for label, bold in zip(axes.get_yticklabels(), headings, strict=True):
+        label.set_fontweight("bold" if bold else "normal")
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+
+
+def claim_label(finding: ClaimFinding) -> str:
+    """`claimed at 5M samples: −0.04`."""
+    assert finding.claim.bounds is not None  # of the others nothing is drawn
+    low, high = finding.claim.bounds
+    ends = [formats.minus(f"{end:+g}") for end in (low, high) if math.isfinite(end)]
+    if len(ends) == 1:
+        text = f"{'at most' if math.isinf(low) else 'at least'} {ends[0]}"
+    else:
+        text = ends[0] if low == high else f"{ends[0]} to {ends[1]}"
+    at = f" at {formats.samples(finding.claim.samples)} samples" if finding.claim.samples else ""
+    return f"claimed{at}: {text}"
+
+
+def marker_handle(mark: Mark, label: str) -> Line2D:
+    """An entry of a legend: a marker alone."""
+    return Line2D([], [], linestyle="none", label=label, **mark.style(6))
+
+
 def handles(verdicts: Iterable[EffectVerdict], off: bool) -> list[Line2D]:
-    """Of a legend: the verdicts that occur, in their order; that an arrow is off the axis, where there is one."""
+    """Entries of a legend: the verdicts that occur, in their order; that an arrow is off the axis, where there is
+    one."""
     present = set(verdicts)
     found = [
         Line2D([], [], linewidth=1.8, label=f"{verdict}, 95 % interval", **mark.style())
@@ -89,7 +175,7 @@ def handles(verdicts: Iterable[EffectVerdict], off: bool) -> list[Line2D]:
     ]
     if off:
         beyond = "beyond the axis (an effect there: its numbers)"
-        found.append(Line2D([], [], label=beyond, marker="<", linestyle="none", color="0.25", markersize=6))
+        found.append(marker_handle(Mark("0.25", "<", True), beyond))
     return found
 
 

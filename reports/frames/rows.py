@@ -1,8 +1,15 @@
-"""Rows of the frames, from results and reports: values by the key of a column, as tables have them."""
+"""Rows of the frames, from results and reports: values by the key of a column, as tables have them; frames from rows,
+with the dtypes of their declared columns."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+import json
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+import pandas as pd
+
+from ablations.conditions import card_state
+from ablations.registry import Registry
 from ablations.study import Study
+from gonn_core.config import with_values
 from gonn_core.evaluation.metrics import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import SIDES, Match, game_points, player_id
@@ -12,9 +19,13 @@ from reports.play.players import player_names
 from reports.results.compare import used_trials
 from reports.results.curves import curve_value
 from reports.results.group import MAIN
-from reports.results.page import OnPage, PageRow
+from reports.results.page import PageRow
 from reports.results.study_results import StudyResults, TrialResult
+from reports.stats.verdicts import Verdict
 from reports.study.tables import effect_values, trial_values
+from reports.tables.cells import Cell
+from reports.tables.entities import ENTITIES, frame_fields, frame_row
+from reports.tables.serial import number_text, safe_text
 from reports.worth.effects import Worth, worth_values
 
 Row = dict[str, object]
@@ -67,28 +78,24 @@ def curve_rows(results: StudyResults) -> Iterator[Row]:
 
 def effect_rows(row: PageRow, worth: Worth | None) -> Iterator[Row]:
     """One row per evaluation and metric of an enhancement in a group. worth: of its effect on the main loss."""
-    for (number, metric), page in row.effects.items():
-        main = (number, metric) == (MAIN, "nats")
-        yield {**_effect(row, number, metric, page), **worth_values(worth if main else None)}
-
-
-def _effect(row: PageRow, number: int, metric: str, page: OnPage) -> Row:
     results, study = row.report.results, row.report.results.study
-    evaluation, trials = study.evaluations[number], used_trials(results, row.contrast, number)
-    return {
-        **_study(study),
-        **_evaluation(study, number),
-        "card": row.card,
-        "metric": metric,
-        "unit": METRICS[metric].unit,
-        "better": METRICS[metric].better,
-        **effect_values(page.effect, page.at_base, page.verdict, metric),
-        "could_show": page.could_show,
-        "own": len(trials),
-        "positions": evaluation.positions,
-        "games": evaluation.games,
-        "trials": " ".join(trials),
-    }
+    for (number, metric), page in row.effects.items():
+        evaluation, trials = study.evaluations[number], used_trials(results, row.contrast, number)
+        yield {
+            **_study(study),
+            **_evaluation(study, number),
+            "card": row.card,
+            "metric": metric,
+            "unit": METRICS[metric].unit,
+            "better": METRICS[metric].better,
+            **effect_values(page.effect, page.at_base, page.verdict, metric),
+            "could_show": page.could_show,
+            "own": len(trials),
+            "positions": evaluation.positions,
+            "games": evaluation.games,
+            "trials": " ".join(trials),
+            **worth_values(worth if (number, metric) == (MAIN, "nats") else None),
+        }
 
 
 def claim_rows(study: Study, findings: Iterable[ClaimFinding]) -> Iterator[Row]:
@@ -143,3 +150,54 @@ def _trial(study: Study, trial: TrialResult) -> Row:
 def _evaluation(study: Study, number: int) -> Row:
     reference = study.evaluations[number]
     return {"split": reference.split, "history": reference.history, "main": number == MAIN}
+
+
+def make_frame(name: str, rows: Iterable[Mapping]) -> pd.DataFrame:
+    """The frame of an entity. rows: values by the key of their column, None for a missing one; KeyError for a declared
+    column without a value."""
+
+    def plain(value: object) -> object:
+        value = value.value if isinstance(value, Cell) else value
+        return str(value) if isinstance(value, Verdict) else value
+
+    flat = [frame_row(name, {key: plain(value) for key, value in row.items()}) for row in rows]
+    return pd.DataFrame(
+        {field.name: pd.Series([row[field.name] for row in flat], dtype=field.dtype) for field in frame_fields(name)}
+    )
+
+
+def arm_columns(results: Sequence[StudyResults], registry: Registry) -> pd.DataFrame:
+    """A row a trial, in the order of `trial_rows`. A column for each enhancement of these studies: whether the trial
+    has it (missing: its base can only be with it, or without it). Then one for each setting in which the trials differ,
+    seeds apart, by its path."""
+    cards = sorted({card for each in results for card in each.study.cards} & registry.cards.keys())
+    states: list[dict] = []
+    settings: list[dict] = []
+    for each in results:
+        study, arms = each.study, {}
+        toggles = {card: registry.card(card).on_base(study.base, study.budget).toggles for card in cards}
+        for arm in study.arms:
+            config = with_values(arm.config, {path: json.loads(value) for path, value in arm.values.items()})
+            has = {card: {"on": True, "off": False}.get(card_state(config, toggles[card])) for card in cards}
+            arms[arm.id] = has, config.model_dump(mode="json")
+        states += [arms[trial.arm][0] for trial in each.trials]
+        settings += [arms[trial.arm][1] for trial in each.trials]
+    frame = pd.json_normalize(settings).map(lambda value: json.dumps(value) if isinstance(value, list) else value)
+    frame = frame.loc[:, frame.nunique(dropna=False) > 1]
+    return pd.concat([pd.DataFrame(states, columns=cards, dtype="boolean"), frame], axis=1)
+
+
+def describe(name: str) -> pd.DataFrame:
+    """The columns of a frame, one a row: column, dtype, unit, meaning."""
+    if name not in ENTITIES:
+        raise ValueError(f"frame {name!r}: valid are {', '.join(ENTITIES)}")
+    rows = [(field.name, field.dtype, field.unit, field.meaning) for field in frame_fields(name)]
+    return pd.DataFrame(rows, columns=["column", "dtype", "unit", "meaning"])
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame as CSV by the rules of reports.tables.serial: measured numbers have DIGITS, no text is taken for a
+    formula."""
+    texts: pd.DataFrame = frame.select_dtypes("str")
+    safe = frame.assign(**{name: texts[name].map(safe_text, na_action="ignore") for name in texts})
+    return safe.to_csv(index=False, lineterminator="\n", float_format=number_text).encode()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from ablations.registry import Registry, load_registry
 from ablations.study import Study, read_study
@@ -24,6 +24,18 @@ Wanted = str | Iterable[str] | None
 """A name, several, or all (None)."""
 
 
+class Where(TypedDict, total=False):
+    """Which part of which workspace a frame holds."""
+
+    workspace: Path | str | None
+    """Its folder; None: $GONN_HOME or the current folder."""
+    study: Wanted
+    """Ids or their beginnings."""
+    base: Wanted
+    budget: Wanted
+    data: Wanted
+
+
 class Analysed(NamedTuple):
     """A study's results, and its statistics by evaluation and metric."""
 
@@ -32,22 +44,18 @@ class Analysed(NamedTuple):
 
 
 class Source:
-    """A workspace and those of its studies that are wanted."""
+    """A workspace and the chosen ones of its studies."""
 
     def __init__(
         self,
         workspace: Path | str | None = None,
-        *,
         study: Wanted = None,
         base: Wanted = None,
         budget: Wanted = None,
         data: Wanted = None,
     ):
-        """`workspace`: its folder; None: $GONN_HOME or the current folder. `study`: ids or their beginnings.
-
-        Raises InputError for a folder that is not there or a damaged file, SettingError for a name that none of the
-        workspace's studies has.
-        """
+        """See `Where`. Raises InputError for a folder that does not exist or a damaged file, SettingError for a name
+        that none of the workspace's studies has."""
         self.workspace = Workspace.here() if workspace is None else Workspace(Path(workspace).resolve())
         if not self.workspace.root.is_dir():
             raise InputError(self.workspace.root, "no such folder")
@@ -60,8 +68,7 @@ class Source:
         self.all_studies = sorted(studies, key=lambda each: (each.created, each.id))
         filters = {"study": study, "base": base, "budget": budget, "data": data}
         names = {setting: wanted for setting, wanted in filters.items() if wanted is not None}
-        self.filtered = bool(names)
-        self.studies = self.all_studies
+        self.filtered, self.studies = bool(names), self.all_studies
         for setting, wanted in names.items():
             chosen = _chosen(self.all_studies, setting, [wanted] if isinstance(wanted, str) else list(wanted))
             self.studies = [each for each in self.studies if each.id in chosen]
@@ -69,7 +76,7 @@ class Source:
 
     @cached_property
     def registry(self) -> Registry:
-        """The bundled declarations, where the claims stand."""
+        """The bundled declarations."""
         return load_registry()
 
     @cached_property
@@ -77,20 +84,17 @@ class Source:
         """All matches of the workspace."""
         return tuple(load_matches(self.workspace.matches))
 
-    @cached_property
-    def _groups(self) -> Groups:
-        return Groups(self.all_studies, self._load)
-
     def results(self) -> Iterator[StudyResults]:
-        """Of every wanted study, the earliest first."""
-        for study in self.studies:
-            yield self._load(study)
+        """Results of every chosen study, the earliest first."""
+        return map(self._load, self.studies)
 
     def analysed(self) -> Iterator[Analysed]:
-        """Results and statistics, as the report of the study has them, of every wanted study that compares anything."""
+        """Results and statistics, as the report of the study has them, of every chosen study that compares
+        anything."""
+        groups = Groups(self.all_studies, self._load)
         for results in self.results():
             if results.study.evaluations and results.study.contrasts:
-                yield Analysed(results, study_analyses(results, self.registry, self._groups.of(results.study)))
+                yield Analysed(results, study_analyses(results, self.registry, groups.of(results.study)))
 
     def worths(self, analysed: Analysed) -> Mapping[str, Worth]:
         """Card -> what its effect on the loss is worth, as the report of the study has it."""
@@ -114,9 +118,8 @@ def _chosen(studies: Sequence[Study], setting: str, wanted: Sequence[str]) -> se
     names = {study.id: study.id if setting == "study" else getattr(study, setting) for study in studies}
     chosen: set[str] = set()
     for name in wanted:
-        matching = {key for key, value in names.items() if value == name}
-        if setting == "study":
-            matching |= {key for key in names if key.startswith(name)}
+        begins = setting == "study"
+        matching = {id for id, value in names.items() if value == name or begins and value.startswith(name)}
         if studies and not matching:
             raise SettingError(setting, name, "no study of the workspace has it", sorted(set(names.values())))
         chosen |= matching

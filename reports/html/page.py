@@ -14,8 +14,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from gonn_core.errors import printable
-from reports.html.curves import caption
-from reports.html.forest import forest_svg
+from reports.html.charts import caption, forest_svg
 from reports.page import TEMPLATES, Page
 from reports.stats.verdicts import Verdict
 from reports.tables.cells import Cell, Column, Table
@@ -39,20 +38,19 @@ def html_page(page: Page, pictures: Mapping[str, Mapping[str, bytes]]) -> bytes:
         "base-uri 'none'; form-action 'none'"
     )
     curves = [curve for section in page.sections for curve in section.curves]
-    text = (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            page=page,
-            policy=policy,
-            style=Markup(style),
-            script=Markup(script),
-            data=Markup(inert_json({"curves": curves})),
-            pictures=_inside(page, pictures),
-        )
+    text = _template().render(
+        page=page,
+        policy=policy,
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(inert_json({"curves": curves})),
+        pictures=_inside(page, pictures),
     )
-    for whole in page.coverage:
-        text = _once(text, str(escape(_shown(whole))))
+    for coverage in page.coverage:
+        # `kgs, 4 of 15 training years (missing …)` once, then without what is missing
+        whole = str(escape(_shown(coverage)))
+        before, found, after = text.partition(whole)
+        text = before + found + after.replace(whole, whole.partition(" (")[0])
     return (_squeezed(text) + "\n").encode()
 
 
@@ -62,7 +60,9 @@ def _inside(page: Page, pictures: Mapping[str, Mapping[str, bytes]]) -> dict[str
     room, found = PICTURES_AT_MOST, {}
     for picture in page.pictures:
         if files := pictures.get(picture.name):
-            address = picture_address(dict(files))
+            name, content = min(files.items(), key=lambda each: (len(each[1]), each[0]))
+            kind = "svg+xml" if name.endswith(".svg") else "png"
+            address = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
             inside = len(address) <= room
             room -= len(address) if inside else 0
             found[picture.name] = (address if inside else f"{picture.name}.png", inside)
@@ -72,12 +72,6 @@ def _inside(page: Page, pictures: Mapping[str, Mapping[str, bytes]]) -> dict[str
 def _squeezed(text: str) -> str:
     """Without empty lines."""
     return re.sub(r"\n\s*\n", "\n", text).strip()
-
-
-def _once(text: str, whole: str) -> str:
-    """`kgs, 4 of 15 training years (missing …)` once, then without what is missing."""
-    before, found, after = text.partition(whole)
-    return before + found + after.replace(whole, whole.partition(" (")[0])
 
 
 def inline(text: str) -> Markup:
@@ -125,15 +119,8 @@ def inert_json(data: object) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def picture_address(name_to_bytes: dict[str, bytes]) -> str:
-    """The smaller of a figure's files as an address that holds it."""
-    name, content = min(name_to_bytes.items(), key=lambda each: (len(each[1]), each[0]))
-    kind = "svg+xml" if name.endswith(".svg") else "png"
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
-
-
 @cache
-def _environment() -> jinja2.Environment:
+def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -142,15 +129,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "inline": inline,
-        "sort_key": sort_key,
-        "breakable": breakable,
-        "stacks": stacks,
-        "anchor": anchor,
-    }
-    environment.filters |= {"forest": forest_svg, "caption": caption}
-    return environment
+    filters = (inline, sort_key, breakable, stacks, anchor, caption)
+    environment.filters |= {"forest": forest_svg, **{each.__name__: each for each in filters}}
+    return environment.get_template("page.html.j2")
 
 
 def _shown(value: object) -> object:

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from scipy.special import ndtri
 
 from gonn_core.errors import printable
-from reports.figures.axes import nats_axis
+from reports.figures.marks import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.results.group import Pair
 from reports.results.study_results import OF_RUNS

@@ -9,14 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from gonn_core.errors import printable
-from reports.figures.style import WIDTH, figure_bytes
+from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.search.report import SearchReport
 from reports.tables import formats
-from reports.tables.formats import in_short
 
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "0.45"
-_ABOVE = 0.35
-"""Share of the height kept for what is worse than the worst finished trial of the curve's reach."""
+_BLUE, _ORANGE, _GREY = COLOURS[0], COLOURS[1], "0.45"
 
 
 def draw_search(report: SearchReport) -> dict[str, bytes]:
@@ -27,10 +24,8 @@ def draw_search(report: SearchReport) -> dict[str, bytes]:
 def _paint(figure: Figure, report: SearchReport) -> None:
     search = report.search
     upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), squeeze=False)[:, 0]
-    title = printable(
-        f"Learning rate of {search.title}, {search.budget_label} budget, {in_short(search.coverage)}", 200
-    )
-    figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
+    title = f"Learning rate of {search.title}, {search.budget_label} budget, {formats.in_short(search.coverage)}"
+    figure.suptitle("\n".join(textwrap.wrap(printable(title, 200), 88)), fontsize=10.5, x=0.01, ha="left")
     _rates(upper.subplots(), report)
     curves, history = lower.subplots(1, 2, width_ratios=(1.6, 1.0))
     _curves(curves, report)
@@ -42,51 +37,33 @@ def _rates(axes, report: SearchReport) -> None:
     axes.set_xscale("log")
     ends = *search.rates, search.own_rate  # a rate without a search may lie beyond those searched
     axes.set_xlim(min(ends) / 1.08, max(ends) * 1.08)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    _rate_ticks(axes.xaxis)
     axes.set(xlabel="learning rate", ylabel="validation nats")
     if optimum is not None:
-        if optimum.interval:
-            axes.axvspan(
-                optimum.interval.low,
-                optimum.interval.high,
-                color=_ORANGE,
-                alpha=0.12,
-                linewidth=0,
-                label="95 % interval of the best rate",
-            )
+        if between := optimum.interval:
+            label = "95 % interval of the best rate"
+            axes.axvspan(between.low, between.high, color=_ORANGE, alpha=0.12, linewidth=0, label=label)
         if len(optimum.rates):
             axes.fill_between(optimum.rates, optimum.low, optimum.high, color=_BLUE, alpha=0.18, linewidth=0)
             axes.plot(optimum.rates, optimum.curve, color=_BLUE, linewidth=1.8, label="curve, 95 % band")
         axes.axvline(optimum.rate, color=_ORANGE, linewidth=1.2, label=f"best rate {report.rate:g}")
-        axes.plot(
-            [each.rate for each, _ in report.done],
-            [nats for _, nats in report.done],
-            "o",
-            color=_BLUE,
-            markersize=4.5,
-            label="trials, done",
-        )
-        _limits(axes, [nats for _, nats in report.done])
-    axes.axvline(
-        search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=f"without a search: {search.own_rate:g}"
-    )
-    top = axes.get_xaxis_transform()
+        rates, nats = [each.rate for each, _ in report.done], [nats for _, nats in report.done]
+        axes.plot(rates, nats, "o", color=_BLUE, markersize=4.5, label="trials, done")
+        _limits(axes, nats)
+    own = f"without a search: {search.own_rate:g}"
+    axes.axvline(search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=own)
+    place = {"transform": axes.get_xaxis_transform(), "color": _GREY, "markersize": 6, "linestyle": "none"}
     for state, marker, label in (("pruned", "|", "given up"), ("diverged", "x", "diverged")):
         rates = [each.rate for each in report.tried if each.state == state]
         if rates:
-            axes.plot(
-                rates,
-                [0.97] * len(rates),
-                marker,
-                color=_GREY,
-                markersize=6,
-                transform=top,
-                linestyle="none",
-                label=label,
-            )
+            axes.plot(rates, [0.97] * len(rates), marker, label=label, **place)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
+
+
+def _rate_ticks(axis) -> None:
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _limits(axes, nats: list[float]) -> None:
@@ -94,7 +71,7 @@ def _limits(axes, nats: list[float]) -> None:
     ordered = sorted(nats)
     worst = ordered[(3 * (len(ordered) - 1) + 3) // 4]
     room = max(worst - ordered[0], 1e-3)
-    axes.set_ylim(ordered[0] - 0.15 * room, worst + _ABOVE * room)
+    axes.set_ylim(ordered[0] - 0.15 * room, worst + 0.35 * room)
     axes.yaxis.set_major_locator(MaxNLocator(6))
 
 
@@ -104,12 +81,11 @@ def _curves(axes, report: SearchReport) -> None:
     for each in report.tried:
         if each.points:
             curve = sorted(each.points.items())
-            axes.plot(
-                *zip(*curve, strict=True), color=colours(scale(each.rate)), linewidth=1.0, marker=".", markersize=2.5
-            )
+            style = {"color": colours(scale(each.rate))}
+            axes.plot(*zip(*curve, strict=True), linewidth=1.0, marker=".", markersize=2.5, **style)
             shown += [nats for samples, nats in curve if samples >= report.search.config.training.samples / 2]
             if each.state in ("pruned", "diverged"):
-                axes.plot(*curve[-1], "x", color=colours(scale(each.rate)), markersize=5)
+                axes.plot(*curve[-1], "x", markersize=5, **style)
     if shown:
         ordered = sorted(shown)
         room = max(ordered[int(0.9 * (len(ordered) - 1))] - ordered[0], 1e-3)
@@ -118,10 +94,8 @@ def _curves(axes, report: SearchReport) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: formats.samples(round(value))))
     axes.set(xlabel="samples", ylabel="validation nats", title="loss of each trial; x: given up")
     bar = axes.figure.colorbar(ScalarMappable(scale, colours), ax=axes)
-    bar.ax.set_title("rate", fontsize=8.5)  # above the bar: beside it, it would stand where the next panel's axis is
-    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
-    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    bar.ax.set_title("rate", fontsize=8.5)  # above the bar: on its right is the next panel's axis
+    _rate_ticks(bar.ax.yaxis)
 
 
 def _history(axes, report: SearchReport) -> None:

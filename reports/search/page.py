@@ -11,15 +11,16 @@ from gonn_core.errors import markdown_escape
 from reports.files import write_files
 from reports.search.report import LEAST, SearchReport
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table
+from reports.tables.cells import Column, Table, make_row
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 
+_STATES = {"pruned": "given up", "running": "under way or interrupted"}
 _COLUMNS = (
-    Column("rate", "learning rate", exact=True),
-    Column("nats", "validation nats", parts=("validation_nats",)),
-    Column("samples", "samples"),
-    Column("state", "state", "left"),
+    Column("rate", "learning rate", exact=True, show="{:.4g}".format),
+    Column("nats", "validation nats", parts=("validation_nats",), show=formats.level),
+    Column("samples", "samples", show=formats.count),
+    Column("state", "state", "left", show=lambda state: _STATES.get(state, state)),
     Column("number", "asked", brief=False),
     Column("trial", "trial", "left"),
 )
@@ -27,19 +28,17 @@ _COLUMNS = (
 
 def sentences(report: SearchReport) -> list[str]:
     """What was found, in a few sentences."""
-    search, optimum = report.search, report.optimum
-    lines = (
-        [f"Unfinished: {report.unfinished} of {search.trials} trials are still to come."] if report.unfinished else []
-    )
+    search, optimum, lines = report.search, report.optimum, []
+    if report.unfinished:
+        lines.append(f"Unfinished: {report.unfinished} of {search.trials} trials are still to come.")
     if optimum is None or report.rate is None:
         return [*lines, "No trial is done: nothing is known of the best rate."]
     level, rate = formats.level(optimum.nats), _rate(report.rate)
-    if optimum.interval:
-        within = f"[{_rate(optimum.interval.low)}, {_rate(optimum.interval.high)}]"
+    if ends := optimum.interval:
+        best, nats = optimum.best
+        within = f"[{_rate(ends.low)}, {_rate(ends.high)}]"
         lines.append(f"Best learning rate {rate} {within}: {level} validation nats there (lowest point of the curve).")
-        lines.append(
-            f"Best single trial: {formats.level(optimum.best[1])} validation nats at {_rate(optimum.best[0])}."
-        )
+        lines.append(f"Best single trial: {formats.level(nats)} validation nats at {_rate(best)}.")
     else:
         done = len(report.done)
         why = "none bends upward" if done >= LEAST else f"it takes {LEAST} finished trials, there are {done}"
@@ -51,10 +50,8 @@ def sentences(report: SearchReport) -> list[str]:
             f"{formats.signed(own - optimum.nats)} against {'the curve' if optimum.interval else 'that trial'}."
         )
     if optimum.at_edge:
-        lines.append(
-            f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to "
-            f"{_rate(search.rates[1])}): a better one may lie beyond."
-        )
+        between = " to ".join(map(_rate, search.rates))
+        lines.append(f"The rate found lies at the edge of the range searched ({between}): a better one may lie beyond.")
     return lines
 
 
@@ -64,18 +61,10 @@ def table_of(report: SearchReport) -> Table:
     for each in sorted(report.tried, key=lambda tried: tried.rate):
         samples = report.search.config.training.samples if each.state == "done" else max(each.points, default=0)
         nats = each.points.get(samples) if each.nats is None else each.nats
-        if each.state == "diverged":
-            nats = None
-        state = {"pruned": "given up", "running": "under way or interrupted"}.get(each.state, each.state)
-        cells = {
-            "rate": Cell(f"{each.rate:.4g}", each.rate),
-            "nats": Cell(formats.NONE if nats is None else formats.level(nats), nats),
-            "samples": Cell(formats.count(samples), samples),
-            "state": Cell(state, each.state),
-            "number": Cell(str(each.number), each.number),
-            "trial": Cell(each.trial, each.trial, (each.trial,)),
-        }
-        rows.append(Row(str(each.number), cells))
+        nats = None if each.state == "diverged" else nats
+        values = {"rate": each.rate, "nats": nats, "samples": samples}
+        values |= {"state": each.state, "number": each.number, "trial": each.trial}
+        rows.append(make_row(_COLUMNS, str(each.number), values, (each.trial,)))
     return Table("trials", "Trials by learning rate", _COLUMNS, tuple(rows))
 
 
@@ -83,11 +72,12 @@ def notes(search: Search) -> list[str]:
     """How it was found."""
     rule, training = search.pruning, search.config.training
     in_a_row = f", at {rule.looks} looks in a row" if rule.looks > 1 else ""
+    low, high = map(_rate, search.rates)
     return [
         f"{search.trials} trials of {formats.samples(training.samples)} samples on {search.coverage}; all with seed "
         f"{search.seed}, so that they differ in the rate alone.",
-        f"Rates between {_rate(search.rates[0])} and {_rate(search.rates[1])}: the first 5 spread over the range, "
-        "the others proposed by Optuna's TPE, log-uniform.",
+        f"Rates between {low} and {high}: the first 5 spread over the range, the others proposed by Optuna's TPE, "
+        "log-uniform.",
         f"Judged by at least {formats.count(search.validation.minimum_positions)} validation positions, in whole "
         "games; the test split was not looked at.",
         f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from "
@@ -99,18 +89,17 @@ def notes(search: Search) -> list[str]:
     ]
 
 
-def markdown(report: SearchReport, figure: bool) -> str:
-    """The text of report.md."""
-    search = report.search
-    parts = [
-        f"# Learning rate of {markdown_escape(search.title)}",
-        f"`{search.id}`: {markdown_escape(search.base)}, {markdown_escape(search.budget_label)} budget",
-    ]
-    parts += ["\n".join(f"* {markdown_escape(each)}" for each in sentences(report))]
+def _markdown(report: SearchReport, figure: bool) -> str:
+    search, table = report.search, markdown_table(table_of(report))
+    said, method = (
+        "\n".join(f"* {markdown_escape(each)}" for each in part) for part in (sentences(report), notes(search))
+    )
+    title, base, budget = map(markdown_escape, (search.title, search.base, search.budget_label))
+    parts = [f"# Learning rate of {title}", f"`{search.id}`: {base}, {budget} budget", said]
     parts += ["![Validation nats over learning rate, and each trial's loss over samples](figure.png)"] if figure else []
-    parts += [markdown_table(table_of(report)), "\n".join(f"* {markdown_escape(note)}" for note in notes(search))]
+    parts += [table, method]
     if report.rate is not None and not report.unfinished:
-        parts += [f"To adopt the rate: `gonn ablate NAME --lr found:{search.id}`"]
+        parts.append(f"To adopt the rate: `gonn ablate NAME --lr found:{search.id}`")
     return "\n\n".join(parts) + "\n"
 
 
@@ -130,7 +119,7 @@ def write_search_report(report: SearchReport, out_folder: Path) -> SearchFiles:
     pictures = draw_search(report) if any(each.points for each in report.tried) else {}
     folder = Path(out_folder) / report.search.id
     contents = {
-        "report.md": markdown(report, bool(pictures)).encode(),
+        "report.md": _markdown(report, bool(pictures)).encode(),
         "trials.csv": csv_text(table_of(report)).encode(),
         **pictures,
     }

@@ -1,4 +1,4 @@
-"""A search for a learning rate as far as it is: its trials, and what they say of the best rate.
+"""What a learning-rate search found so far: the best rate with its interval.
 
 The curve of nats is a parabola in the logarithm of the rate, fitted by least squares to the better half of the finished
 trials (at least 5 of them): near the optimum loss is one, far from it it rises more steeply to the right than to the
@@ -49,31 +49,25 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
     pairs = np.array(sorted(tried))
     x, y = np.log(pairs[:, 0]), pairs[:, 1]
     best = int(np.argmin(y))
-    minimum, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (float(x[best]), None)
-    at, level = (minimum, float(np.polyval(bent, minimum))) if bent is not None else (x[best], float(y[best]))
-    interval, rates, curve, low, high = None, *(np.empty(0) for _ in range(4))
+    at, level, interval, rates, curve, low, high = x[best], y[best], None, *(np.empty(0) for _ in range(4))
+    minimum, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (0.0, None)
     if bent is not None:
+        at, level = minimum, np.polyval(bent, minimum)
         generator = np.random.default_rng(0)
-        lowest, bends = [], []
-        for _ in range(RESAMPLES):
-            drawn, times = np.unique(generator.integers(len(x), size=len(x)), return_counts=True)
-            place, resampled = _lowest(x[drawn], y[drawn], times)
-            lowest.append(place)
-            bends.append(resampled)
+        draws = [np.unique(generator.integers(len(x), size=len(x)), return_counts=True) for _ in range(RESAMPLES)]
+        places, bends = zip(*(_lowest(x[drawn], y[drawn], times) for drawn, times in draws), strict=True)
         # Rounded outward: the printed rate lies inside, and so does a mere rounding of it.
-        interval = Interval(
-            *(float(np.exp(end)) for end in (min(np.quantile(lowest, 0.025), at), max(np.quantile(lowest, 0.975), at)))
-        )
+        ends = min(np.quantile(places, 0.025), at), max(np.quantile(places, 0.975), at)
+        interval = Interval(*(float(np.exp(end)) for end in ends))
         fitted = x[_better(y)]
         grid = np.linspace(fitted.min(), fitted.max(), _POINTS)
-        around = np.array([np.polyval(each, grid) for each in bends if each is not None])
         rates, curve = np.exp(grid), np.polyval(bent, grid)
+        around = np.array([np.polyval(each, grid) for each in bends if each is not None])
         low, high = np.quantile(around, [0.025, 0.975], axis=0)
-    ends, width = np.log(searched), np.log(searched[1] / searched[0])
-    at_edge = bool(min(at - ends[0], ends[1] - at) < 0.05 * width)
-    return Optimum(
-        float(np.exp(at)), interval, level, (float(pairs[best, 0]), float(y[best])), at_edge, rates, curve, low, high
-    )
+    first, last = np.log(searched)
+    at_edge = bool(min(at - first, last - at) < 0.05 * (last - first))
+    pair = float(pairs[best, 0]), float(y[best])
+    return Optimum(float(np.exp(at)), interval, float(level), pair, at_edge, rates, curve, low, high)
 
 
 def _better(y: np.ndarray) -> np.ndarray:
@@ -90,7 +84,7 @@ def _lowest(x: np.ndarray, y: np.ndarray, times: np.ndarray) -> tuple[float, np.
     chosen = _better(y)
     if len(np.unique(x[chosen])) >= 3:
         bent = np.polyfit(x[chosen], y[chosen], 2, w=np.sqrt(times[chosen]))
-        if bent[0] > 0:
+        if bent[0] > 1e-9:  # a straight line bends by rounding errors
             return float(np.clip(-bent[1] / (2 * bent[0]), x[chosen].min(), x[chosen].max())), bent
     return float(x[np.argmin(y)]), None
 

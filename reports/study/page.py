@@ -6,7 +6,7 @@ from gonn_core.errors import printable
 from gonn_core.metrics import METRICS
 from reports.cache import Picture
 from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
-from reports.html.curves import study_curves
+from reports.html.charts import study_curves
 from reports.page import ForestRow, Page, Section, Summary, command_text, escaped, reading
 from reports.results.group import MAIN
 from reports.results.page import OnPage

@@ -17,7 +17,7 @@ from reports.page import markdown
 from reports.results.group import MAIN, Group
 from reports.results.study_results import StudyResults
 from reports.study import serial
-from reports.study.page import study_page
+from reports.study.page import study_forest, study_page
 from reports.study.report import Report, make_report
 from reports.study.report_tables import report_tables
 from reports.tables.serial import csv_text, json_bytes
@@ -111,7 +111,7 @@ def _pictures(report: Report, numbers: bytes, cache: Path | None) -> Mapping[str
         from reports.figures.study import draw  # matplotlib, only where a figure is made
         from reports.screen.figure import draw_runs
 
-        drawn = draw(report.results, report.analyses[MAIN, "nats"], report.findings) or {}
+        drawn = draw(report.results, report.analyses[MAIN, "nats"], report.findings, study_forest(report)) or {}
         return {**drawn, **draw_runs(report)}
 
     curves = [(trial.id, trial.state, trial.curve) for trial in report.results.trials]

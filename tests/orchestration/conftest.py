@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.tracking.client import make_database, set_up
 from tests.orchestration.commands import STUDY, gonn, start, workspace
 from tests.waiting import PATIENCE
 
@@ -19,3 +20,12 @@ def undisturbed(tmp_path_factory) -> Path:
         code, out, err = gonn(home, "sync")
         assert code == 0, err
     return home
+
+
+@pytest.fixture(scope="session")
+def mlflow_database(tmp_path_factory) -> Path:
+    """An empty database with MLflow's tables, to copy: making them takes longer than any test."""
+    path = tmp_path_factory.mktemp("database") / "mlflow.db"
+    set_up()
+    make_database(path)
+    return path

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from ablations.search import Pruning
+from gonn_core.errors import Damaged
 from orchestration.runners.queue import JobQueue
 from orchestration.runners.ray_runner import _hear
 from orchestration.search.optuna_rates import RateOptimiser, cut_damaged
@@ -63,7 +64,7 @@ def test_rates_that_diverge_do_not_stop_a_search(tmp_path):
     assert abs(math.log(optimum(tried, search).rate / BEST)) < 0.4
 
 
-@pytest.mark.parametrize("points", [0, 1, 7, 30, 61, 130])
+@pytest.mark.parametrize("points", [0, 7, 61, 130])
 def test_after_a_kill_the_same_command_goes_on_and_asks_for_nothing_twice(tmp_path, points):
     search = made_search()
     first, second = FakeRunner(kill_after=points), FakeRunner()
@@ -103,26 +104,22 @@ def test_trials_that_fail_for_another_reason_are_made_up_for_until_it_is_clear_t
     assert sum(each.state in ("done", "pruned", "diverged") for each in tried) == 6
 
 
-def test_another_tool_reads_the_journal(tmp_path):
-    search = made_search(trials=5)
-    run(tmp_path, search, FakeRunner())
-    import optuna
-    from optuna.storages.journal import JournalFileBackend
-
-    study = optuna.load_study(
-        study_name=search.id, storage=optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / "journal.log")))
-    )
-    assert len(study.trials) == 5 and study.best_trial.params["learning_rate"] > 0
-    assert all(set(trial.intermediate_values) <= set(range(100, 1300, 100)) for trial in study.trials)
-
-
-def test_half_a_line_at_the_end_of_a_journal_is_cut(tmp_path):
+def test_half_a_line_and_everything_from_a_damaged_line_is_cut(tmp_path):
     search, journal = made_search(trials=5), tmp_path / "journal.log"
-    RateOptimiser(journal, search).ask()
+    optimiser = RateOptimiser(journal, search)
+    rate = optimiser.ask().rate
     whole = journal.read_bytes()
     journal.write_bytes(whole + b'{"op_code":4,"wor')
     cut_damaged(journal, search)
     assert journal.read_bytes() == whole and len(RateOptimiser(journal, search).tried()) == 1
+    optimiser.ask()
+    damaged = journal.read_bytes().replace(b"0.064", b"0.065")
+    assert damaged != journal.read_bytes()
+    journal.write_bytes(damaged)
+    with pytest.raises(Damaged):
+        RateOptimiser(journal, search)
+    cut_damaged(journal, search)
+    assert RateOptimiser(journal, search).ask().rate == rate
 
 
 def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
@@ -164,7 +161,7 @@ def test_a_trial_is_said_to_end_at_the_number_that_optuna_and_the_report_have(tm
     assert said == {each.trial: each.nats for each in tried if each.state == "done"} and len(said) >= 3
 
 
-def test_the_journal_names_its_number_and_what_was_searched(tmp_path):
+def test_optuna_reads_the_journal(tmp_path):
     import optuna
     from optuna.storages.journal import JournalFileBackend
 
@@ -176,5 +173,7 @@ def test_the_journal_names_its_number_and_what_was_searched(tmp_path):
     assert RateOptimiser(journal, search).tried() == [] and old.metric_names is None, "reading it names nothing"
     run(tmp_path, search, FakeRunner())
     study = optuna.load_study(study_name=search.id, storage=old._storage)
-    assert study.metric_names == ["validation_nats"] and study.user_attrs["base"] == "gonn-b5"
-    assert all(trial.user_attrs["trial"] for trial in study.trials)
+    assert study.metric_names == ["validation_nats"] and len(study.trials) == 5
+    assert study.best_trial.params["learning_rate"] > 0
+    for trial in study.trials:
+        assert trial.user_attrs["trial"] and set(trial.intermediate_values) <= set(range(100, 1300, 100))

@@ -32,8 +32,9 @@ def test_the_display_counts_trials_that_are_still_to_come(tmp_path, capsys):
     assert lines[-1].startswith(f"{search.id}: 0/6 trials done, 1 failed, ")
 
 
-def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypatch):
+def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypatch, mlflow_database):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    (tmp_path / "mlflow.db").write_bytes(mlflow_database.read_bytes())
     search = made_search(trials=6)
     trials = [f"{number:016x}" for number in range(6)]
     levels = {0.02: 3.2, 0.05: 3.03, 0.1: 3.0, 0.2: 3.04, 0.4: 3.3}
@@ -57,23 +58,10 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     experiment = client.get_experiment_by_name(search_info(search, ()).name)
     runs = {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])}
     parent = runs.pop("learning rate of gonn-b5")
-    assert (
-        len(runs) == 6
-        and runs["rate 0.9, seed 1000"].info.status == "KILLED"
-        and runs["rate 0.1, seed 1000"].info.status == "FINISHED"
-    )
+    assert len(runs) == 6 and runs["rate 0.9, seed 1000"].info.status == "KILLED"
+    assert runs["rate 0.1, seed 1000"].info.status == "FINISHED"
     assert {run.data.tags["mlflow.parentRunId"] for run in runs.values()} == {parent.info.run_id}
     assert parent.info.status == "FINISHED", "a trial that was given up leaves nothing to do"
-    history = client.get_metric_history(parent.info.run_id, "search/best_validation_nats")
-    assert [(point.step, point.value) for point in history] == [
-        (1, 3.2),
-        (2, 3.03),
-        (3, 3.0),
-        (4, 3.0),
-        (5, 3.0),
-        (6, 3.0),
-    ]
-    assert parent.data.metrics["search/best_rate"] == 0.1
     tags, numbers = parent.data.tags, parent.data.metrics
     assert 0.05 < numbers["best_rate"] < 0.2 and numbers["best_trial_validation_nats"] == 3.0
     assert tags["best_trial"] == trials[2] and tags["verdict"] == f"best rate {numbers['best_rate']:g}"

@@ -15,7 +15,7 @@ from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.files.json_files import write_json
 from orchestration.catalogue.listing import last_reported
-from orchestration.search.folder import keep_search
+from orchestration.search.optuna_rates import keep_search
 from orchestration.search.planning import SearchRequest, find_target, lay_out_search
 from orchestration.study.first_look import first_design
 from orchestration.study.looks import earlier_study

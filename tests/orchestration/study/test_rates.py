@@ -15,7 +15,7 @@ from orchestration.cli import command as cli
 from orchestration.experiment.pipeline import Execution, Result
 from orchestration.runners.local import LocalRunner
 from orchestration.search.experiment import ReportedSearch, SearchExperiment
-from orchestration.search.folder import keep_search, open_journal
+from orchestration.search.optuna_rates import keep_search, open_journal
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
 from orchestration.study import arm_rates
 from orchestration.study.plan import Plan, at_found_rates, plan_of
@@ -41,7 +41,7 @@ def searched(home: Workspace, trials: int) -> Search:
     journal = open_journal(home, search)
     for _ in range(trials):
         tried = journal.ask()
-        journal.tell_done(tried.number, 3.0 + 0.1 * abs(tried.rate - 0.1))
+        journal.tell(tried.number, "done", 3.0 + 0.1 * abs(tried.rate - 0.1))
     return search
 
 
@@ -250,7 +250,7 @@ def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home)
         journal = open_journal(home, keep_search(home, each.search))
         for _ in range(tells):
             tried = journal.ask()
-            journal.tell_done(tried.number, 3.0 + abs(tried.rate - 0.02))
+            journal.tell(tried.number, "done", 3.0 + abs(tried.rate - 0.02))
     (control, found), (other, none) = arm_rates.rates_so_far(plan, home).values()
     assert found == AdoptedRate(control.rate, control.search.id) and 0.01 < found.rate < 0.04 and not control.unfinished
     assert none is None and other.unfinished == 12 and not home.runs.exists()

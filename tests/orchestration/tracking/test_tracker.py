@@ -1,6 +1,5 @@
 """What MLflow shows of a study, asked through its own client."""
 
-import json
 import os
 import shutil
 import signal
@@ -8,20 +7,18 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import filelock
 import pytest
 
 from gonn_core.errors import SettingError
 from orchestration.tracking import client
-from orchestration.tracking import tracker as tracking
 from orchestration.tracking.records import ArmReport, StudyInfo, StudyReport, TrackedTrial, flatten, metrics_of
-from orchestration.tracking.tracker import Tracker
-from orchestration.tracking.uri import redacted, tracking_uri
-from tests.orchestration.fakes import positions, write_trial
+from orchestration.tracking.tracker import Tracker, redacted
+from tests.orchestration.fakes import write_trial
 from tests.paths import ROOT
 from tests.waiting import PATIENCE, wait_until
 
@@ -45,14 +42,14 @@ def no_server(monkeypatch):
 
 
 @pytest.fixture
-def root(tmp_path, template):
-    (tmp_path / "mlflow.db").write_bytes(template.read_bytes())
+def root(tmp_path, mlflow_database):
+    (tmp_path / "mlflow.db").write_bytes(mlflow_database.read_bytes())
     return tmp_path
 
 
 def study(trials=("c0", "t0"), name="parametric_relu-gonn-b5-cpu-starter-1a2b3c") -> StudyInfo:
-    arms = {"c": ("gonn-b5", True), "t": ("with parametric_relu", False)}
-    tracked = tuple(TrackedTrial(trial, arms[trial[0]][0], int(trial[1]), arms[trial[0]][1]) for trial in trials)
+    arms = {"c": "gonn-b5", "t": "with parametric_relu"}
+    tracked = tuple(TrackedTrial(trial, arms[trial[0]], int(trial[1])) for trial in trials)
     return StudyInfo(
         name,
         "Parametric ReLU",
@@ -68,30 +65,35 @@ def tracker(root) -> Tracker:
     return Tracker(root, root / "runs", pytest.fail)
 
 
-def runs_of(root, info=None) -> dict:
+def runs_of(place, info=None) -> dict:
+    """Runs of a study by name, the client and the experiment. place: a workspace's folder, or a server's address."""
     from mlflow import MlflowClient
 
-    client = MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
+    client = MlflowClient(place if isinstance(place, str) else f"sqlite:///{place / 'mlflow.db'}")
     experiment = client.get_experiment_by_name((info or study()).name)
-    return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])} | {
-        "client": client,
-        "experiment": experiment,
-    }
+    runs = client.search_runs([experiment.experiment_id])
+    assert len({run.info.run_name for run in runs}) == len(runs), "a run that is there twice"
+    return {run.info.run_name: run for run in runs} | {"client": client, "experiment": experiment}
 
 
-def everything(root) -> dict:
-    """All that can be read about all runs, for comparison."""
-    runs = runs_of(root)
-    client = runs.pop("client")
-    runs.pop("experiment")
+def everything(place, info=None) -> dict[str, tuple]:
+    """Runs of a study by name: status, params, metrics with their histories, artifacts with their sizes. Without
+    checkpoints, of which studies that share a trial store one."""
+    runs = runs_of(place, info)
+    client, _ = runs.pop("client"), runs.pop("experiment")
     return {
         name: (
-            run.to_dictionary(),
+            run.info.status,
+            run.data.params,
             {
-                key: [tuple(point) for point in client.get_metric_history(run.info.run_id, key)]
-                for key in sorted(run.data.metrics)
+                metric: [(point.step, point.value) for point in client.get_metric_history(run.info.run_id, metric)]
+                for metric in run.data.metrics
             },
-            [(file.path, file.file_size) for file in client.list_artifacts(run.info.run_id)],
+            sorted(
+                (file.path, file.file_size)
+                for file in client.list_artifacts(run.info.run_id)
+                if file.path != "checkpoint.safetensors"
+            ),
         )
         for name, run in runs.items()
     }
@@ -128,7 +130,6 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
         "trial": "t0",
         "arm": "with parametric_relu",
         "seed": "0",
-        "control": "false",
         "commit": "abc123",
         "dirty": "true",
         "view": "0" * 20,
@@ -149,11 +150,6 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
     assert "delta_test_nats" not in runs[CONTROL].data.metrics
     (point,) = runs["client"].get_metric_history(child.info.run_id, "test_nats")
     assert (point.step, point.value) == (20, 2.579)
-    assert child.data.metrics["other/test_full_nats"] == 2.6
-    assert (
-        child.data.metrics["other/test_full_rank"] == (1 + 2 + 5 + 41) / 4
-        and child.data.metrics["other/test_full_top5"] == 0.75
-    )
     history = runs["client"].get_metric_history(child.info.run_id, "validation_nats")
     assert [(point.step, point.value) for point in history] == [(10, 5.4), (20, 5.3)]
     assert [file.path for file in runs["client"].list_artifacts(child.info.run_id)] == [
@@ -161,8 +157,6 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
         "config.json",
         "result.json",
     ]
-    dataset = child.inputs.dataset_inputs[0].dataset
-    assert (dataset.name, dataset.digest) == ("starter", "0" * 20)
 
 
 def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
@@ -184,24 +178,7 @@ def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
     assert [point.step for point in runs["client"].get_metric_history(run.info.run_id, "validation_nats")] == [10, 20]
 
 
-def noted(root) -> dict:
-    """As `runs_of`, before there is an experiment too."""
-    from mlflow import MlflowClient
-
-    there = MlflowClient(f"sqlite:///{root / 'mlflow.db'}").get_experiment_by_name(study().name)
-    return {name: run for name, run in runs_of(root).items() if name == CONTROL} if there else {}
-
-
-def test_following_polls_in_the_background(root):
-    track = tracker(root)
-    track.follow(study())
-    with track.following(0.02):
-        write_trial(root / "runs" / "c0", "running")
-        wait_until(lambda: noted(root))
-    assert CONTROL in noted(root)
-
-
-def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
+def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root, mlflow_database):
     track = tracker(root)
     track.follow(study())
     write_trial(root / "runs" / "c0", "running")
@@ -221,9 +198,12 @@ def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
         write_trial(root / "runs" / trial, "done")
     tracker(root).sync([(study(), REPORT)])
     first = everything(root)
-    assert {run[0]["info"]["status"] for run in first.values()} == {"FINISHED"}
+    assert {status for status, *_ in first.values()} == {"FINISHED"}
     tracker(root).sync([(study(), REPORT)])
     assert everything(root) == first
+    (root / "mlflow.db").write_bytes(mlflow_database.read_bytes())
+    tracker(root).sync([(study(), REPORT)])
+    assert set(everything(root)) == set(first), "a deleted database is rebuilt"
 
 
 def test_a_run_that_was_made_twice_is_kept_once(root):
@@ -234,40 +214,23 @@ def test_a_run_that_was_made_twice_is_kept_once(root):
     twin = runs["client"].create_run(
         runs["experiment"].experiment_id, tags={"trial": "c0", "role": "trial"}, run_name="twin"
     )
-    assert "twin" in runs_of(root)
     assert tracker(root).sync([(study(("c0",)), REPORT)])
-    assert (
-        set(runs_of(root)) == set(runs) and runs["client"].get_run(twin.info.run_id).info.lifecycle_stage == "deleted"
-    )
-
-
-def test_sync_rebuilds_a_deleted_data_base(root, template):
-    for trial in ("c0", "t0"):
-        write_trial(root / "runs" / trial, "done")
-    tracker(root).sync([(study(), REPORT)])
-    names = set(runs_of(root))
-    (root / "mlflow.db").write_bytes(template.read_bytes())
-    tracker(root).sync([(study(), REPORT)])
-    assert set(runs_of(root)) == names
-
-
-def checkpoints(root) -> list[Path]:
-    return sorted((root / "mlartifacts").rglob("checkpoint.safetensors"))
+    assert runs["client"].get_run(twin.info.run_id).info.lifecycle_stage == "deleted"
+    assert set(runs_of(root)) == set(runs)
 
 
 def test_a_shared_control_has_a_run_in_each_study_and_its_checkpoint_is_stored_once(root):
-    second = study(("c0", "t1"), "ladder_input-gonn-b5-cpu-starter-9f8e7d")
-    for trial in ("c0", "t0", "t1"):
-        write_trial(root / "runs" / trial, "done")
+    one, second = study(("c0",)), study(("c0",), "ladder_input-gonn-b5-cpu-starter-9f8e7d")
+    write_trial(root / "runs" / "c0", "done")
     for _ in range(2):
-        assert tracker(root).sync([(study(), REPORT), (second, REPORT)])
-        first, other = runs_of(root), runs_of(root, second)
-        stored, shared = first[CONTROL], other[CONTROL]
-        assert len(checkpoints(root)) == 3
-        here = f"runs:/{stored.info.run_id}/checkpoint.safetensors"
-        assert stored.data.tags["checkpoint"] == shared.data.tags["checkpoint"] == here
-        files = [[file.path for file in first["client"].list_artifacts(run.info.run_id)] for run in (stored, shared)]
-        assert files == [["checkpoint.safetensors", "config.json", "result.json"], ["config.json", "result.json"]]
+        assert tracker(root).sync([(one, REPORT), (second, REPORT)])
+    first, other = runs_of(root), runs_of(root, second)
+    stored, shared = first[CONTROL], other[CONTROL]
+    assert len(list((root / "mlartifacts").rglob("checkpoint.safetensors"))) == 1
+    here = f"runs:/{stored.info.run_id}/checkpoint.safetensors"
+    assert stored.data.tags["checkpoint"] == shared.data.tags["checkpoint"] == here
+    files = [[file.path for file in first["client"].list_artifacts(run.info.run_id)] for run in (stored, shared)]
+    assert files == [["checkpoint.safetensors", "config.json", "result.json"], ["config.json", "result.json"]]
     # The study that stores it is thrown away: the other one does then.
     first["client"].delete_experiment(first["experiment"].experiment_id)
     assert tracker(root).sync([(second, REPORT)])
@@ -277,77 +240,52 @@ def test_a_shared_control_has_a_run_in_each_study_and_its_checkpoint_is_stored_o
 
 
 def test_numbers_that_have_changed_are_shown_as_they_are_now(root):
-    write_trial(root / "runs" / "c0", "done")
     name = "delta_test_nats.parametric_relu"
     for value in (-0.021, 0.5, -0.02):
-        assert tracker(root).sync([(study(("c0",)), replace(REPORT, metrics={name: value}))])
+        assert tracker(root).sync([(study(()), replace(REPORT, metrics={name: value}))])
         assert runs_of(root)["Parametric ReLU"].data.metrics == {name: value}
 
 
-def test_a_slow_import_is_no_silence_of_a_server(root, monkeypatch):
-    def slowly() -> None:
-        until = time.monotonic() + 5 * tracking.SILENCE_SECONDS
-        wait_until(lambda: time.monotonic() > until)
-        client.set_up()
-
-    monkeypatch.setattr(tracking, "SILENCE_SECONDS", 0.05)
-    monkeypatch.setattr(tracking, "set_up", slowly)
-    write_trial(root / "runs" / "c0", "done")
-    slow = tracker(root)
-    monkeypatch.setattr(slow, "_round", patient(slow, monkeypatch))
-    assert slow.finish(study(("c0",)), REPORT)
+PROGRAM = """
+import sys
+from pathlib import Path
+from tests.orchestration.tracking.test_tracker import study, REPORT
+from orchestration.tracking.tracker import Tracker
+root = Path(sys.argv[1])
+raise SystemExit(not Tracker(root, root / "runs", print).sync([(study(), REPORT)]))
+"""
 
 
-def patient(slow, monkeypatch):
-    """Its rounds, in which a write may take as long as it does: silence is short before them only."""
-    round_ = slow._round
-
-    def do(write, *arguments, **options):
-        def longer(writer):
-            monkeypatch.setattr(tracking, "SILENCE_SECONDS", PATIENCE)
-            return write(writer)
-
-        return round_(longer, *arguments, **options)
-
-    return do
+def syncing(root) -> subprocess.Popen:
+    """A process that writes the study of `root`."""
+    environment = {name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"}
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(root)], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
 
 
 @pytest.mark.system
 def test_two_processes_that_write_at_once_leave_one_run_per_trial(root):
     for trial in ("c0", "t0"):
         write_trial(root / "runs" / trial, "done")
-    code = f"""
-from pathlib import Path
-from tests.orchestration.tracking.test_tracker import study, REPORT
-from orchestration.tracking.tracker import Tracker
-root = Path({str(root)!r})
-assert Tracker(root, root / "runs", print).sync([(study(), REPORT)])
-"""
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        for _ in range(2)
-    ]
-    assert [writer.communicate(timeout=PATIENCE)[0] for writer in writers] == ["", ""]
+    writers = [syncing(root) for _ in range(2)]
+    assert [(*writer.communicate(timeout=PATIENCE), writer.returncode) for writer in writers] == [("", None, 0)] * 2
     runs = runs_of(root)
     assert len(runs["client"].search_runs([runs["experiment"].experiment_id])) == 5
     history = runs["client"].get_metric_history(runs[CONTROL].info.run_id, "validation_nats")
     assert [point.step for point in history] == [10, 20]
 
 
-def test_while_another_process_writes_the_poll_is_left_out_and_the_next_one_catches_up(root):
-    import filelock
-
-    said = []
-    track = Tracker(root, root / "runs", said.append)
-    track.follow(study())
+def test_following_skips_rounds_while_another_process_writes_and_catches_up(root):
+    track, study_ = tracker(root), study()  # whose warnings would fail the test
+    track.follow(study_)
     track.poll()
-    write_trial(root / "runs" / "c0", "running")
-    with filelock.FileLock(root / "mlflow.db.lock"):
-        track.poll()
-    assert said == [] and CONTROL not in runs_of(root)
-    track.poll()
+    with track.following(0.02):
+        with filelock.FileLock(root / "mlflow.db.lock"):
+            write_trial(root / "runs" / "c0", "running")
+            track.poll()
+            assert CONTROL not in runs_of(root)
+        wait_until(lambda: track._written.get((study_.id, study_.trials[0]), (None,))[0] == "running")
     assert CONTROL in runs_of(root)
 
 
@@ -363,7 +301,7 @@ def test_a_server_that_is_down_costs_one_line_and_no_secret(root, monkeypatch):
     track.poll()
     assert not track.finish(study(), REPORT)
     assert len(said) == 1 and "secret" not in said[0] and f"http://***@127.0.0.1:{port}" in said[0]
-    assert said[0].endswith("training goes on, `gonn sync` completes the records") and "\n" not in said[0]
+    assert said[0].endswith("`gonn sync` completes the records") and "\n" not in said[0]
 
 
 def test_a_copied_workspace_writes_nothing_into_the_folder_it_came_from(root, tmp_path_factory):
@@ -421,43 +359,6 @@ def test_a_damaged_trial_does_not_end_the_following_of_the_others(root):
     assert runs_of(root)[CONTROL].info.status == "FINISHED"
 
 
-def test_of_several_evaluations_on_one_split_the_largest_is_shown(root):
-    write_trial(root / "runs" / "c0", "done")
-    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
-    for name in ("0" * 16, "f" * 16):  # before and after it by name
-        smaller = json.loads(main.read_text()) | {"id": name, "subset": name, "positions": 50, "nats": 9.0}
-        main.with_stem(name).write_text(json.dumps(smaller))
-        main.with_name(f"{name}.npz").write_bytes(positions())
-    assert tracker(root).sync([(study(("c0",)), REPORT)])
-    assert runs_of(root)[CONTROL].data.metrics["other/test_full_nats"] == 2.6
-
-
-def test_evaluations_that_read_the_policy_in_another_way_say_so(root):
-    write_trial(root / "runs" / "c0", "done")
-    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
-    main.with_stem("f" * 16).write_text(
-        json.dumps(json.loads(main.read_text()) | {"id": "f" * 16, "legal_only": True, "nats": 2.5})
-    )
-    main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
-    assert tracker(root).sync([(study(("c0",)), REPORT)])
-    metrics = runs_of(root)[CONTROL].data.metrics
-    assert (metrics["other/test_full_nats"], metrics["other/test_full_legal_only_nats"]) == (2.6, 2.5)
-
-
-def test_an_evaluation_that_is_made_after_a_round_of_writing_is_written_by_the_next(root):
-    write_trial(root / "runs" / "c0", "done")
-    writing = tracker(root)
-    writing.follow(study(("c0",)))
-    writing.poll()
-    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
-    other = json.loads(main.read_text()) | {"id": "f" * 16, "history": "as_published", "nats": 2.7}
-    main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
-    main.with_stem("f" * 16).write_text(json.dumps(other))
-    assert writing.finish(study(("c0",)), REPORT)
-    metrics = runs_of(root)[CONTROL].data.metrics
-    assert (metrics["other/test_full_nats"], metrics["other/test_as_published_nats"]) == (2.6, 2.7)
-
-
 def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
     write_trial(root / "runs" / "c0", "done")
     (root / "secret").write_text("secret")
@@ -467,41 +368,25 @@ def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
     assert not [path for path in (root / "mlartifacts").rglob("*") if path.is_file() and path.read_bytes() == b"secret"]
 
 
-def without_driver(importing):
-    """An import that finds no psycopg2."""
-
-    def find(name, *arguments, **options):
-        if name.split(".")[0] == "psycopg2":
-            raise ModuleNotFoundError("No module named 'psycopg2'", name="psycopg2")
-        return importing(name, *arguments, **options)
-
-    return find
-
-
-def test_bad_uris_are_refused_at_once(root, monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "ftp://me:secret@host/x")
+@pytest.mark.parametrize(
+    "uri, problem",
+    [
+        ("ftp://me:secret@host/x", "not a tracking server or data base"),
+        ("postgresql+nosuch://me:secret@host/x", "not a data base that can be used"),
+        ("postgresql+psycopg2://me:secret@host:port/x", "not a data base that can be used"),
+        ("postgresql+psycopg2://me:secret@host/x", "its driver psycopg2 is not installed"),
+    ],
+)
+def test_bad_uris_are_refused_at_once(root, monkeypatch, uri, problem):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
     with pytest.raises(SettingError) as refused:
         Tracker(root, root / "runs", print)
-    assert str(refused.value).startswith(
-        "MLFLOW_TRACKING_URI=ftp://***@host/x: not a tracking server or data base; valid: "
-    )
-    for uri, why in (
-        ("postgresql+nosuch://me:secret@host/x", "not a data base that can be used"),
-        ("postgresql+psycopg2://me:secret@host:port/x", "not a data base"),
-    ):
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-        with pytest.raises(SettingError, match=why) as refused:
-            Tracker(root, root / "runs", print)
-        assert "secret" not in str(refused.value)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "postgresql+psycopg2://me:secret@host/x")
-    with monkeypatch.context() as patch:
-        patch.setattr("builtins.__import__", without_driver(__import__))
-        with pytest.raises(
-            SettingError, match="@host/x: its driver psycopg2 is not installed; valid: .*psycopg2-binary"
-        ):
-            Tracker(root, root / "runs", print)
-    monkeypatch.delenv("MLFLOW_TRACKING_URI")
-    assert tracking_uri(Path("/w")) == "sqlite:////w/mlflow.db"
+    assert refused.value.setting == "MLFLOW_TRACKING_URI" and problem in str(refused.value)
+    assert "://***@host" in str(refused.value) and "secret" not in str(refused.value)
+
+
+def test_secrets_are_redacted():
     assert (
         redacted("postgresql://h/d?user=me&password=secret&sslmode=require")
         == "postgresql://h/d?user=me&password=***&sslmode=require"
@@ -518,11 +403,8 @@ def test_telemetry_is_off(root):
 
 def test_flat_settings_and_metric_names():
     assert flatten({"a": {"b": (1, 2), "c": "x"}, "d": True}) == {"a.b": "[1, 2]", "a.c": "x", "d": "true"}
-    assert metrics_of({"samples": 5, "nats": 2.0, "learning_rate": 0.1, "label": "x", "on": True}) == {
+    assert metrics_of({"samples": 5, "nats": 2.0, "rank": 2.0, "train_top1": 0.5, "label": "x", "on": True}) == {
         "validation_nats": 2.0,
-        "other/learning_rate": 0.1,
-    }
-    assert metrics_of({"samples": 5, "rank": 2.0, "train_top1": 0.5}) == {
         "other/validation_rank": 2.0,
         "other/train_top1": 0.5,
     }
@@ -540,25 +422,16 @@ def tables(path: Path) -> int:
 def test_a_command_that_is_killed_while_it_makes_the_database_leaves_none(tmp_path):
     """At several moments, one after the other in the same workspace."""
     write_trial(tmp_path / "runs" / "c0", "done")
-    code = f"""
-from pathlib import Path
-from tests.orchestration.tracking.test_tracker import study, REPORT
-from orchestration.tracking.tracker import Tracker
-root = Path({str(tmp_path)!r})
-raise SystemExit(not Tracker(root, root / "runs", print).sync([(study(("c0",)), REPORT)]))
-"""
     making = tmp_path / "mlflow.db.making"
-    environment = {name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"}
-    command = [sys.executable, "-c", code]
     for least in (1, 20):
         making.unlink(missing_ok=True)
-        sync = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+        sync = syncing(tmp_path)
         wait_until(lambda least=least: tables(making) >= least, sync, pause=0.01)
         sync.send_signal(signal.SIGKILL)
         sync.communicate()
         assert not (tmp_path / "mlflow.db").exists()
-    last = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=PATIENCE)
-    assert last.returncode == 0, last
+    last = syncing(tmp_path)
+    assert last.communicate(timeout=PATIENCE)[0] == "" and last.returncode == 0
     assert runs_of(tmp_path)[CONTROL].info.status == "FINISHED" and not list(tmp_path.glob("*.making*"))
 
 

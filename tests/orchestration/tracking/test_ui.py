@@ -14,12 +14,11 @@ import pytest
 from gonn_core.errors import SettingError
 from orchestration.cli import command as cli
 from orchestration.reporting.reports import open_ui
-from orchestration.search.folder import keep_search
+from orchestration.search.optuna_rates import keep_search
 from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking.records import search_info
 from orchestration.tracking.tracker import Tracker
 from orchestration.tracking.ui import CHARTS_PAGE, serve
-from orchestration.tracking.uri import redacted
 from reports.workspace import Workspace
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
@@ -34,26 +33,15 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path, monkeypatch):
         port = taken.getsockname()[1]
         with pytest.raises(SettingError) as refused:
             serve(tmp_path, port, lambda: None, print)
-    assert (
-        str(refused.value)
-        == f"PORT={port}: cannot listen there (Address already in use); valid: a free port, such as PORT=5001"
-    )
+    assert (refused.value.setting, refused.value.value) == ("PORT", port)
 
 
-@pytest.mark.parametrize(
-    "uri, shown",
-    [
-        ("https://user:secret@mlflow.example:8443/base/", "https://mlflow.example:8443/base"),
-        ("http://127.0.0.1:9/?token=secret", "http://127.0.0.1:9"),
-        ("https://mlflow.example/base?a=b&api_key=secret", "https://mlflow.example/base"),
-    ],
-)
-def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_path, monkeypatch, uri, shown):
+def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_path, monkeypatch):
+    uri, shown = "https://user:secret@mlflow.example:8443/base/?api_key=secret", "https://mlflow.example:8443/base"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     said = []
     assert serve(tmp_path, 5000, lambda: None, said.append) == serve(tmp_path, 5000, lambda: "7", said.append) == 0
     assert said == [shown, f"{shown}/#/experiments/7/runs?{CHARTS_PAGE}"]
-    assert "secret" not in redacted(uri) and redacted(uri).startswith(shown.split("/")[0])
 
 
 def is_free(port: int) -> bool:
@@ -66,9 +54,9 @@ def is_free(port: int) -> bool:
 
 @pytest.mark.system
 @pytest.mark.xdist_group("server")
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, monkeypatch, end):
+def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, monkeypatch, mlflow_database):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    (tmp_path / "mlflow.db").write_bytes(mlflow_database.read_bytes())
     for trial in ("c0", "t0"):
         write_trial(tmp_path / "runs" / trial, "done")
     assert Tracker(tmp_path, tmp_path / "runs", pytest.fail).sync([(study(), REPORT)])
@@ -97,8 +85,8 @@ with terminable():  # as in every command
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 urllib.request.urlopen(request)
     finally:
-        server.send_signal(end)
-        assert server.wait(PATIENCE) == (0 if end == signal.SIGTERM else -end)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(PATIENCE) == 0
     wait_until(lambda: is_free(port))
     assert not os.environ.get("MLFLOW_TRACKING_URI")
 
@@ -116,11 +104,11 @@ def test_records_that_are_not_there_yet_are_made_first_and_it_opens_at_the_lates
     monkeypatch,
     capsys,
     opened,
-    template,
+    mlflow_database,
 ):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    (tmp_path / "mlflow.db").write_bytes(template.read_bytes())
+    (tmp_path / "mlflow.db").write_bytes(mlflow_database.read_bytes())
     search = keep_search(Workspace(tmp_path), made_search())
     assert cli.run(["ui"]) == 0
     said = capsys.readouterr()
@@ -133,8 +121,8 @@ def test_records_that_are_not_there_yet_are_made_first_and_it_opens_at_the_lates
         open_ui(5000, "x")
 
 
-def test_without_any_study_the_pages_are_shown_all_the_same(tmp_path, monkeypatch, opened, template):
+def test_without_any_study_the_pages_are_shown_all_the_same(tmp_path, monkeypatch, opened, mlflow_database):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    (tmp_path / "mlflow.db").write_bytes(template.read_bytes())
+    (tmp_path / "mlflow.db").write_bytes(mlflow_database.read_bytes())
     assert cli.run(["ui"]) == 0 and opened == [None]

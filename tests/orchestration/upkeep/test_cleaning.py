@@ -11,7 +11,7 @@ from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
 from gonn_core.trial.lease import Lease
 from orchestration.cli import command as cli
-from orchestration.search.folder import all_searches, keep_search, open_journal
+from orchestration.search.optuna_rates import all_searches, keep_search, open_journal
 from orchestration.upkeep import cleaning
 from reports.workspace import Workspace
 from tests.orchestration.fakes import config_tree, write_trial

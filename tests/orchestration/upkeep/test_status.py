@@ -10,7 +10,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import this_process
 from orchestration.experiment.pipeline import record_failure
 from orchestration.experiment.stopping import at_work
-from orchestration.search.folder import keep_search, search_folder
+from orchestration.search.optuna_rates import keep_search, search_folder
 from orchestration.upkeep import status as status_view
 from orchestration.upkeep.status import ExperimentState, Reader, TrialState, print_status
 from reports.workspace import Workspace

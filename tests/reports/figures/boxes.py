@@ -6,8 +6,6 @@ from itertools import combinations
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from reports.figures import style
-
 
 def painted(monkeypatch, draw: Callable[[], object]) -> Figure:
     """The figure that `draw` makes, after it was written."""
@@ -18,7 +16,7 @@ def painted(monkeypatch, draw: Callable[[], object]) -> Figure:
             super().__init__(*arguments, **options)
             kept.append(self)
 
-    monkeypatch.setattr(style, "Figure", Kept)
+    monkeypatch.setattr("matplotlib.figure.Figure", Kept)
     draw()
     assert len(kept) == 1
     return kept[0]

@@ -1,9 +1,11 @@
 """What a figure shows: linear axes with far effects written at the edge, words that lie on nothing, verdicts told apart
-without colours, curves that begin where a net is better than a guess."""
+without colours, curves that begin where a net is better than a guess; the same bytes every time."""
 
 import itertools
 import math
+import struct
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -12,24 +14,29 @@ from matplotlib.lines import Line2D
 from ablations.published_results import EloPoint
 from reports.book.cost import cost_picture, gains
 from reports.book.elo_picture import Word, above, common_loss, elo_picture, place_words
-from reports.figures.axes import cut_at_uniform
 from reports.figures.marks import MARKS, draw_effect, legend
-from reports.figures.reach import FAR, reach
-from reports.figures.study import draw
+from reports.figures.study import cut_at_uniform, draw
+from reports.figures.style import FAR, reach
 from reports.page import forest_groups
 from reports.play.ladder import read_ladder
 from reports.results.curves import UNIFORM
 from reports.results.decisions import load_results
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
+from reports.study.page import study_forest
 from reports.study.report import make_report
-from reports.summary.figure import draw_forest
+from reports.summary.figure import forest
 from reports.summary.lines import summary_forest, summary_lines
 from tests.reports.figures.boxes import clashes, painted, texts
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, train
 
 CARDS = ("last_move_input", "ko_plane", "parametric_relu", "ladder_input", "liberty_planes")
+
+
+def draw_study(report) -> dict | None:
+    """The figure of a study."""
+    return draw(report.results, report.nats, report.findings, study_forest(report))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +87,7 @@ def test_a_forest_goes_by_base_then_by_size_on_a_linear_axis(made, monkeypatch):
     assert names[0] == "gonn-b5, smoke (GoNN)" and "clark-medium, smoke (Clark & Storkey)" in names
     sizes = [row.delta for row in rows[1:6]]
     assert sizes == sorted(sizes) and names[1] == "last_move_input"
-    figure = painted(monkeypatch, lambda: draw_forest(effects, "forest"))
+    figure = painted(monkeypatch, forest(effects, "forest", "").draw)
     assert figure.axes[0].get_xscale() == "linear" and clashes(figure) == []
     said = [text.get_text() for text in texts(figure)]
     assert any(text.startswith("helps") for text in said) and any(text.startswith("−0.8") for text in said)
@@ -95,9 +102,7 @@ def test_gain_and_cost_stand_in_rows_with_a_name_each(made, monkeypatch):
 
 def test_the_texts_of_a_studys_figure_lie_on_nothing(made, monkeypatch):
     for report in made[0]:
-        figure = painted(
-            monkeypatch, lambda report=report: draw(report.results, report.analyses[0, "nats"], report.findings)
-        )
+        figure = painted(monkeypatch, lambda report=report: draw_study(report))
         assert clashes(figure) == []
         assert all(axes.get_xlabel() and axes.get_xscale() == axes.get_yscale() == "linear" for axes in figure.axes)
         assert figure.axes[0].get_ylabel() == "validation nats"
@@ -110,8 +115,6 @@ def test_a_curve_from_far_above_a_guess_does_not_press_the_rest_into_a_line(ends
     axes.set_ylim(best - 1, 60.0)
     cut_at_uniform(axes, [best])
     assert pytest.approx(math.log(361)) == UNIFORM and axes.get_ylim()[1] < (8 if best < UNIFORM else 20)
-    marks = [line for line in axes.lines if line.get_marker() == "^" and len(line.get_xdata())]
-    assert [mark.get_xdata()[0] for mark in marks] == [1, 2][: len(marks)] and marks
 
 
 def test_a_legend_is_as_wide_as_its_words():
@@ -126,6 +129,32 @@ def test_a_legend_is_as_wide_as_its_words():
 def _laid_out(figure):
     figure.draw_without_rendering()
     return figure.legends[0].get_texts()
+
+
+def drawn(made) -> dict | None:
+    return draw_study(make_report(load_results(made.study, made.runs), made.registry))
+
+
+def test_the_same_results_give_the_same_bytes_whatever_the_user_has_set(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", title="A $5_{x}$ <b>title</b>")
+    train(made, {"without-parametric_relu": 0.03})
+    pictures = drawn(made)
+    with matplotlib.rc_context({"font.size": 30, "text.parse_math": True, "axes.facecolor": "red"}):
+        assert drawn(made) == pictures
+        assert matplotlib.rcParams["font.size"] == 30
+    assert set(pictures) == {"figure.png", "figure.svg"}
+    width, height = struct.unpack(">II", pictures["figure.png"][16:24])
+    assert width == 1400 and 1000 < height < 1800, "twice as wide as a page"
+    assert b"<dc:date>" not in pictures["figure.svg"] and b"Software" not in pictures["figure.png"]
+    assert b"<b>" not in pictures["figure.svg"]
+
+
+@pytest.mark.parametrize("settings", [{"seeds": (1,)}, {"seeds": (1, 2), "pairing": "none"}])
+def test_one_seed_and_unpaired_arms_can_be_drawn(tmp_path, settings):
+    made = plan_study(tmp_path, "parametric_relu", **settings)
+    assert drawn(made) is None, "nothing is drawn of nothing"
+    train(made, {})
+    assert drawn(made)
 
 
 def test_words_lie_on_no_line_and_on_no_other_word():

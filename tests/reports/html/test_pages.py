@@ -11,7 +11,7 @@ import pytest
 
 from gonn_core.errors import markdown_escape, printable
 from reports.book.book import book_page
-from reports.html.forest import forest_svg
+from reports.html.charts import forest_svg
 from reports.html.page import html_page, inert_json, inline
 from reports.page import ForestRow
 from reports.results.decisions import load_results
@@ -106,13 +106,10 @@ def shown(text: str) -> str:
 
 def test_the_box_counts_verdicts_and_counts_of_parameters_apart(text):
     seen = " ".join(shown(text).split())
-    assert "2 enhancements: 1 helps, 1 underpowered" in seen
-    assert (
-        re.search(r"\d+ claims? on effects: ", seen)
-        and "Counts of parameters, which say nothing about effects: " in seen
-    )
+    assert "2 enhancements: 1 helps, 1 underpowered" in seen and "Counts of parameters" in seen
     assert "Unfinished" in seen and "Diverged" in seen
     assert seen.index("2 enhancements") < seen.index("Δ test nats") < seen.index("Claims of the documents")
+    assert seen.count("(missing") == 1, "the years of the games once"
 
 
 def test_a_row_an_enhancement_with_interval_p_trials_and_command(made, page):
@@ -171,10 +168,6 @@ def test_the_data_of_curves_are_those_of_the_trials(made, page):
     assert all(len(each["mean"]) == len(curves["samples"]) for each in curves["differences"])
 
 
-def test_the_years_of_the_games_are_told_whole_once(text):
-    assert shown(text).count("(missing") == 1
-
-
 def test_the_same_trials_give_the_same_bytes_and_a_small_file(made, text, tmp_path):
     again = written(made, tmp_path).html.read_bytes()
     assert again == text.encode() and len(again) < 500_000
@@ -191,19 +184,13 @@ def test_the_page_over_everything(made):
     text = whole_page(report)
     assert text == whole_page(report) and len(text) < 1_000_000
     page = Page(text)
-    names = {row[0].split()[0] for row in page.rows if row and row[0].strip()}
-    assert set(registry().cards) <= names and "Darkforest (2016)" in text
-    row = next(row for row in page.rows if row and row[0].split()[:1] == ["ko_plane"])
-    assert row[3].split("\n")[0].strip() == "not measured yet" and row[5].strip().startswith(
-        "make ablation NAME=ko_plane"
-    )
+    rows = {row[0].split()[0]: row for row in reversed(page.rows) if row and row[0].strip()}
+    assert set(registry().cards) <= rows.keys() and "Darkforest (2016)" in text
+    ours, command = rows["ko_plane"][3].split("\n")[0].strip(), rows["ko_plane"][5].strip()
+    assert ours == "not measured yet" and command.startswith("make ablation NAME=ko_plane")
     assert f"../{made.study.id.replace('+', '%2B')}/report.html" in [about["href"] for about in page.attributes("a")]
     assert "not tested here" in text and "application/json" in text and EVIL not in text
-
-
-def test_without_any_study_there_is_a_page_with_every_card():
-    names = {row[0].split()[0] for row in Page(whole_page()).rows if row and row[0].strip()}
-    assert set(registry().cards) <= names
+    assert set(registry().cards) <= {row[0].split()[0] for row in Page(whole_page()).rows if row and row[0].strip()}
 
 
 def test_vendored_files_are_those_of_their_version():

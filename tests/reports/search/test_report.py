@@ -1,13 +1,60 @@
-"""What is said of a search, and the files that say it."""
+"""The curve of nats over learning rate, what is said of a search, and the files that say it."""
 
-import xml.etree.ElementTree
+import numpy as np
+import pytest
 
 from ablations.search import Tried
+from reports.search import report
 from reports.search.page import sentences, table_of, write_search_report
-from reports.search.report import search_report
+from reports.search.report import find_optimum, search_report
 from tests.orchestration.search_fakes import made_search
 
+RANGE = (0.01, 1.0)
 POINTS = {400: 5.0, 800: 4.0}
+
+
+def parabola(rates, best=0.1, noise=0.0, seed=0):
+    generator = np.random.default_rng(seed)
+    return [
+        (float(rate), 3.0 + 0.05 * np.log(rate / best) ** 2 + noise * generator.standard_normal()) for rate in rates
+    ]
+
+
+def test_without_noise_the_lowest_point_is_exact_and_sure():
+    pairs = parabola(np.geomspace(*RANGE, 9))
+    found, again = find_optimum(pairs, RANGE), find_optimum(pairs[::-1], RANGE)
+    assert (found.rate, found.interval) == (again.rate, again.interval), "the order does not matter"
+    assert found.rate == pytest.approx(0.1) and found.nats == pytest.approx(3.0)
+    assert found.interval.high / found.interval.low < 1.2 and not found.at_edge
+    assert np.all(found.low <= found.curve + 1e-9) and np.all(found.curve <= found.high + 1e-9)
+    assert np.all(np.diff(found.rates) > 0) and len(found.rates) == len(found.curve) == len(found.low)
+
+
+def test_the_curve_is_nearer_than_the_best_trial_and_its_interval_holds_the_truth(monkeypatch):
+    rates = np.geomspace(0.03, 0.3, 16)
+    monkeypatch.setattr(report, "RESAMPLES", 200)
+    found = [find_optimum(parabola(rates, noise=0.006, seed=seed), RANGE) for seed in range(12)]
+    off = [abs(np.log(each.rate / 0.1)) for each in found]
+    best_off = [abs(np.log(each.best[0] / 0.1)) for each in found]
+    assert np.mean(off) < np.mean(best_off)
+    held = [each.interval.low <= 0.1 <= each.interval.high for each in found]
+    assert sum(held) >= 9, "near 95 %; the better half is chosen by the noise too"
+
+
+def test_a_steep_rise_on_one_side_does_not_shift_the_optimum():
+    far = [(0.6, 4.0), (0.8, 4.5), (1.0, 5.5)]
+    found = find_optimum([*parabola(np.geomspace(0.03, 0.4, 9)), *far], RANGE)
+    assert found.rate == pytest.approx(0.1, rel=0.05)
+
+
+def test_no_curve_where_it_does_not_bend_upward_or_trials_are_few():
+    falling = [(rate, 3.0 - 0.1 * np.log(rate)) for rate in np.geomspace(*RANGE, 7)]
+    found = find_optimum(falling, RANGE)
+    assert found.rate == pytest.approx(1.0) and found.at_edge
+    assert found.interval is None and not len(found.rates)
+    few = find_optimum(parabola([0.05, 0.1, 0.3]), RANGE)
+    assert few.rate == pytest.approx(0.1) and few.interval is None and not len(few.rates)
+    assert find_optimum([], RANGE) is None
 
 
 def tried(number: int, rate: float, state: str, nats: float | None = None) -> Tried:
@@ -31,8 +78,8 @@ def test_sentences_of_a_finished_search():
 
 def test_sentences_of_searches_that_are_not_finished():
     search = made_search(trials=8)
-    report = search_report(search, six(tried(6, 0.3, "running"), tried(7, 0.3, "failed")))
-    assert report.unfinished == 2 and sentences(report)[0] == "Unfinished: 2 of 8 trials are still to come."
+    running = search_report(search, six(tried(6, 0.3, "running"), tried(7, 0.3, "failed")))
+    assert running.unfinished == 2 and sentences(running)[0] == "Unfinished: 2 of 8 trials are still to come."
     assert sentences(search_report(search, [])) == [
         "Unfinished: 8 of 8 trials are still to come.",
         "No trial is done: nothing is known of the best rate.",
@@ -64,14 +111,13 @@ def test_the_table_goes_by_rate_and_says_how_far_each_trial_came():
 
 def test_files_are_the_same_each_time(tmp_path):
     search = made_search(trials=7)
-    report = search_report(search, six(tried(6, 0.9, "diverged")))
-    written = [write_search_report(report, tmp_path / name) for name in ("one", "two")]
+    found = search_report(search, six(tried(6, 0.9, "diverged")))
+    written = [write_search_report(found, tmp_path / name) for name in ("one", "two")]
     folders = [files.markdown.parent for files in written]
     names = sorted(path.name for path in folders[0].iterdir())
     assert names == ["figure.png", "figure.svg", "report.md", "trials.csv"]
     for name in names:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
-    xml.etree.ElementTree.parse(folders[0] / "figure.svg")
     assert f"--lr found:{search.id}" in written[0].markdown.read_text()
     empty = write_search_report(search_report(search, []), tmp_path / "empty")
     assert not empty.figures and "No trial is done" in empty.markdown.read_text()
