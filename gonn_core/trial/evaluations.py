@@ -11,9 +11,8 @@ from gonn_core.evaluation import stored
 from gonn_core.evaluation.evaluate import evaluate, evaluate_history
 from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id
 from gonn_core.evaluation.probes import stored as stored_probes
-from gonn_core.evaluation.probes.cases import Suite
-from gonn_core.evaluation.probes.measure import answers, head_answers, ladder_head, policies
-from gonn_core.evaluation.probes.suite import PUBLISHED
+from gonn_core.evaluation.probes.measure import answers, ladder_maps, policies
+from gonn_core.evaluation.probes.suite import PUBLISHED, Suite
 from gonn_core.files.seals import digest_of
 from gonn_core.go.layout import KO, PLY
 from gonn_core.records.views import subset
@@ -75,11 +74,11 @@ def answer_probes(directory: TrialDirectory, suite: Suite) -> stored_probes.Prob
         raise ValueError("the documents' positions must be the first cases of a suite")
     positions = [case.position for case in published]
     published_policies = policies(net, config.features, positions)
-    head = head_answers(net, config.features, suite, positions) if ladder_head(net) is not None else None
+    laddered = ladder_maps(net, config.features, positions)
     result = directory.result()
     assert result is not None  # load_net and stored_answers read it
-    packed = stored_probes.pack(suite, case_answers, published_policies, head)
     names = [case.name for case in published]
+    packed = stored_probes.pack(suite, case_answers, published_policies, laddered)
     summary = stored_probes.summarise(suite, case_answers, result["weights"], result["samples"], names, packed)
     arrays = directory.path / "probes" / f"{summary['id']}.npz"
     with Lease.take(directory.path) as lease:

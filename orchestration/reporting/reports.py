@@ -65,10 +65,11 @@ def write_reports(studies: tuple[str, ...]) -> None:
         rates = _search_reports(workspace, searches)
         with moving("report over all studies: games, then tables and figures of all sections"):
             played = load_played(workspace.matches, workspace.elo)
-            shown, _ = worth_showing([reported.files.report for reported in written])
+            reports = [reported.files.report for reported in written]
+            shown, _ = worth_showing(reports)
             curves = [reporter.controls.of(report.study) for report in shown]
             book = write_book(
-                [reported.files for reported in written],
+                reports,
                 registry,
                 workspace.out / "report",
                 rates,

@@ -8,8 +8,8 @@ import numpy as np
 from ablations.data.datasets import load_dataset
 from ablations.study import Study
 from gonn_core.errors import InputError, SettingError, UserError
-from gonn_core.evaluation.probes.cases import Suite
 from gonn_core.evaluation.probes.stored import ProbeAnswers
+from gonn_core.evaluation.probes.suite import Suite
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
 from orchestration.console import output
@@ -58,11 +58,8 @@ def probe(
         _show_study(workspace, study, suite)
     elif trial in answers:
         _show_trial(trial, answers[trial])
-    shown = _first_of_arms(study, list(answers)) if study else list(answers)
-    for name in shown:
-        _show_ladder_head(name, answers[name])
     if boards:
-        for name in shown:
+        for name in _first_of_arms(study, list(answers)) if study else list(answers):
             output().print(f"boards: {_draw(workspace, name, answers[name])}")
     return 1 if failed else 0
 
@@ -100,7 +97,7 @@ def _find(workspace: Workspace, target: str) -> tuple[Study | None, str]:
 
 
 def _suite(workspace: Workspace, dataset) -> Suite:
-    from gonn_core.evaluation.probes.suite import suite_with_ladders
+    from gonn_core.evaluation.probes.ladders import suite_with_ladders
 
     prepared = prepare_shown(dataset, workspace)
     games = np.unique(
@@ -118,19 +115,10 @@ def _first_of_arms(study: Study, done: list[str]) -> list[str]:
 
 
 def _show_trial(trial: str, answers: ProbeAnswers) -> None:
-    from gonn_core.evaluation.probes.suite import published
     from reports.probes.tables import groups_table, positions_table
 
     _print(groups_table(answers, f"Probes of trial {trial}"))
-    _print(positions_table(answers, published()))
-
-
-def _show_ladder_head(trial: str, answers: ProbeAnswers) -> None:
-    from reports.probes.tables import ladder_head_table
-
-    table = ladder_head_table(answers, f"Ladder head of trial {trial}")
-    if table is not None:
-        _print(table)
+    _print(positions_table(answers))
 
 
 def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:

@@ -2,25 +2,92 @@
 to test games."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ablations.registry import Registry
-from gonn_core.errors import printable
 from gonn_core.evaluation.metrics import MOVES_A_BIN
-from reports.cache import Picture
-from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
 from reports.page import Section
 from reports.results.curves import curve_value
 from reports.results.nets import MeasuredNet, level
+from reports.results.sums import SummedEvaluation
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Table, make_row
 
 TITLE = "Where the nets are right"
 GUESSES = (1, 2, 3, 4, 5, 10, 20, 50)
 FEWEST_POSITIONS = 200
 """A bin of moves with fewer test positions is left out: its accuracy would be noise."""
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """A base, and the number of its evaluation on test games with full history."""
+
+    net: MeasuredNet
+    number: int
+
+    @cached_property
+    def evaluations(self) -> list[SummedEvaluation]:
+        return self.net.evaluations(self.number)
+
+    @property
+    def trials(self) -> tuple[str, ...]:
+        return tuple(trial.id for trial in self.net.evaluated(self.number))
+
+    @property
+    def key(self) -> str:
+        return f"{self.net.title}, {self.net.trials[0].id}"
+
+
+def accuracy_section(nets: Sequence[MeasuredNet]) -> Section:
+    """Accuracy by number of guesses and by move number, and the gap from training to test games, of the bases."""
+    numbers = [(net, net.evaluation("full")) for net in nets if net.base]
+    bases = [_Evaluated(net, number) for net, number in numbers if number is not None and net.evaluations(number)]
+    if not bases:
+        return Section(TITLE, ("No base is trained yet.",))
+    tables = (guesses_table(bases), gap_table(bases))
+    text = "The bases, over all their seeds. `gonn inspect NET` shows the weights and channels of one net."
+    return Section(TITLE, (text,), (), tuple(table for table in tables if table.rows), moves_tables(bases))
+
+
+def guesses_table(bases: Sequence[_Evaluated]) -> Table:
+    """A row per net, a column per number of guesses: means over seeds."""
+    columns = (
+        Column("net", "net", "left"),
+        *(Column(str(k), str(k), show=lambda share: f"{100 * share:.1f}") for k in GUESSES),
+    )
+    rows = []
+    for base in bases:
+        shares = np.mean([np.cumsum(each.guesses) / each.guesses.sum() for each in base.evaluations], axis=0)
+        values = {"net": base.net.title, **{str(k): float(shares[k - 1]) for k in GUESSES}}
+        rows.append(make_row(columns, base.key, values, base.trials, base.number))
+    note = "Share of test positions, in percent, in which so many guesses are enough."
+    return Table("guesses", "Accuracy by number of guesses", columns, tuple(rows), (note,))
+
+
+def moves_tables(bases: Sequence[_Evaluated]) -> tuple[Table, ...]:
+    """A row per bin of moves, a column per net: top-1, means over seeds. None for evaluations without move numbers."""
+    columns, values = [Column("moves", "moves")], dict[int, dict[str, Cell]]()
+    for base in bases:
+        bins = [each.by_move_number for each in base.evaluations if each.by_move_number is not None]
+        if len(bins) == len(base.evaluations):
+            columns.append(Column(base.net.title, base.net.title, escape=True))
+            for each in zip(*bins, strict=True):
+                (first, positions, _), top1 = each[0], float(np.mean([share for *_, share in each]))
+                if positions >= FEWEST_POSITIONS:
+                    cell = Cell(formats.level(top1, "share"), top1, base.trials, base.number)
+                    values.setdefault(first, {})[base.net.title] = cell
+    rows = [
+        make_row(columns, str(first), {"moves": Cell(f"{first}–{first + MOVES_A_BIN - 1}", first), **cells})
+        for first, cells in sorted(values.items())
+    ]
+    note = f"Bins of fewer than {FEWEST_POSITIONS} test positions are left out."
+    return (Table("moves", "Accuracy by move number", tuple(columns), tuple(rows), (note,)),) if rows else ()
+
+
 _GAP = (
     Column("net", "net", "left"),
     Column("train", "train nats", parts=("train_nats",)),
@@ -32,222 +99,33 @@ _GAP = (
     Column("samples", "samples"),
     Column("seeds", "seeds"),
 )
+_GAP_NOTE = (
+    "Training loss and accuracy: means over the samples since the last but one progress point, on the weights of that "
+    "time, as the net sees them then (with dropped history and whatever else training alone does). Positions of the "
+    "first epoch are new to the net too: a gap is then not memory but the difference between the games."
+)
 
 
-def accuracy_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
-    """Accuracy by number of guesses and by move number, and the gap from training to test games, of the bases."""
-    bases = [net for net in nets if net.base]
-    if not bases:
-        return Section(TITLE, ("No base is trained yet.",))
-    picture, moves = accuracy_picture(bases), moves_table(bases)
-    return Section(
-        TITLE,
-        ("The bases, over all their seeds. `gonn inspect NET` shows the weights and channels of one net.",),
-        (picture,) if picture else (),
-        tuple(table for table in (guesses_table(bases), gap_table(bases, registry)) if table),
-        (moves,) if moves else (),
-    )
-
-
-def guesses(net: MeasuredNet) -> np.ndarray | None:
-    """(361,) share of test positions in which 1, 2, … guesses are enough, mean over seeds; None while no trial is
-    evaluated."""
-    number = net.evaluation("full")
-    counts = [evaluation.guesses for evaluation in net.evaluations(number)]
-    if not counts:
-        return None
-    return np.mean([np.cumsum(each) / each.sum() for each in counts], axis=0)
-
-
-def move_numbers(net: MeasuredNet) -> dict[int, tuple[int, float]]:
-    """First move of a bin -> positions, mean top-1 over seeds; empty where the evaluations do not hold the numbers of
-    moves."""
-    number = net.evaluation("full")
-    evaluations = net.evaluations(number)
-    bins = [each.by_move_number for each in evaluations if each.by_move_number is not None]
-    if not bins or len(bins) < len(evaluations):
-        return {}
-    by_first_move = {}
-    for each in zip(*bins, strict=True):
-        first, positions, _ = each[0]
-        by_first_move[first] = positions, float(np.mean([share for _, _, share in each]))
-    return {first: each for first, each in by_first_move.items() if each[0] >= FEWEST_POSITIONS}
-
-
-def guesses_table(nets: Sequence[MeasuredNet]) -> Table | None:
-    """A row per net, a column per number of guesses."""
+def gap_table(bases: Sequence[_Evaluated]) -> Table:
+    """Loss and accuracy at the end of training and on test games."""
     rows = []
-    for net in nets:
-        shares = guesses(net)
-        if shares is not None:
-            number = net.evaluation("full")
-            trials = tuple(trial.id for trial in net.evaluated(number))
-            cells = {str(k): Cell(f"{100 * shares[k - 1]:.1f}", float(shares[k - 1]), trials, number) for k in GUESSES}
-            rows.append(Row(_key(net), {"net": text_cell(net.title), **cells}))
-    columns = (Column("net", "net", "left"), *(Column(str(k), str(k)) for k in GUESSES))
-    return (
-        Table(
-            "guesses",
-            "Accuracy by number of guesses",
-            columns,
-            tuple(rows),
-            ("Share of test positions, in percent, in which so many guesses are enough.",),
-        )
-        if rows
-        else None
-    )
-
-
-def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
-    """A row per bin of moves, a column per net."""
-    bins_by_net = {net.title: (net, bins) for net in nets if (bins := move_numbers(net))}
-    if not bins_by_net:
-        return None
-    rows = []
-    for first in sorted({first for _, bins in bins_by_net.values() for first in bins}):
-        cells = {"moves": Cell(f"{first}–{first + MOVES_A_BIN - 1}", first)}
-        for title, (net, bins) in bins_by_net.items():
-            number = net.evaluation("full")
-            trials = tuple(trial.id for trial in net.evaluated(number))
-            cells[title] = (
-                Cell(formats.level(bins[first][1], "share"), bins[first][1], trials, number)
-                if first in bins
-                else Cell(formats.NONE)
-            )
-        rows.append(Row(str(first), cells))
-    columns = (Column("moves", "moves"), *(Column(title, title, escape=True) for title in bins_by_net))
-    lacking = [net.title for net in nets if net.title not in bins_by_net]
-    notes = [f"Bins of fewer than {FEWEST_POSITIONS} test positions are left out."]
-    notes += [f"Evaluated before numbers of moves were kept: {', '.join(lacking)}."] if lacking else []
-    return Table("moves", "Accuracy by move number", columns, tuple(rows), tuple(notes))
-
-
-def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
-    """Both, a panel each, a line per net; None while none is evaluated."""
-    by_guesses = [(net, shares) for net in nets if (shares := guesses(net)) is not None]
-    by_move = [(net, bins) for net in nets if (bins := move_numbers(net))]
-    if not by_guesses:
-        return None
-
-    def paint(figure: Figure) -> None:
-        panels = figure.subplots(2 if by_move else 1, 1, squeeze=False)[:, 0]
-        styles = {
-            net.title: {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index % len(DASHES)]}
-            for index, (net, _) in enumerate(by_guesses)
-        }
-        for net, shares in by_guesses:
-            panels[0].plot(
-                range(1, 51),
-                100 * shares[:50],
-                linewidth=1.6,
-                **styles[net.title],
-                label=printable(net.title, 60),
-            )
-        panels[0].set_xscale("log")
-        panels[0].set_xticks([1, 2, 3, 5, 10, 20, 50], ["1", "2", "3", "5", "10", "20", "50"])
-        panels[0].minorticks_off()
-        panels[0].set(xlabel="guesses", ylabel="test move among them (%)", ylim=(0, 100))
-        for net, bins in by_move:
-            middles = [first + MOVES_A_BIN / 2 - 0.5 for first in bins]
-            panels[1].plot(
-                middles,
-                [100 * share for _, share in bins.values()],
-                marker="o",
-                markersize=3.5,
-                linewidth=1.4,
-                **styles[net.title],
-            )
-        if by_move:
-            panels[1].set(xlabel=f"move number (means over {MOVES_A_BIN} moves)", ylabel="test top-1 (%)")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
-
-    size = (WIDTH, (5.8 if by_move else 3.2) + 0.12 * len(by_guesses))
-    lacking = ", ".join(net.title for net, _ in by_guesses if net.title not in {each.title for each, _ in by_move})
-    title = "Accuracy by number of guesses" + (" and by move number" if by_move else "")
-    title += f" (the latter was not kept for {lacking})" if by_move and lacking else ""
-    inputs = (
-        [(net.title, shares.tolist()) for net, shares in by_guesses],
-        [(net.title, bins) for net, bins in by_move],
-    )
-    return Picture("accuracy", title, lambda: figure_bytes("accuracy", size, paint), (size, *inputs))
-
-
-def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
-    """Loss at the end of training beside that on test games, with what is published of such gaps; None while no net has
-    both."""
-    rows = []
-    for net in nets:
-        number = net.evaluation("full")
-        test_loss = None if number is None else level(net, number, "nats")
-        trained = [trial.curve[-1]["train_nats"] for trial in net.trials if trial.curve]
-        if number is None or test_loss is None or not trained:
-            continue
-        trials, evaluated = tuple(trial.id for trial in net.trials), tuple(trial.id for trial in net.evaluated(number))
-        train, samples = float(np.mean(trained)), net.config.training.samples
-        cells = {
-            "net": text_cell(net.title),
-            **_accuracies(net, number),
-            "train": Cell(formats.level(train), train, trials),
-            "test": Cell(formats.level(test_loss.delta), test_loss.delta, evaluated, number),
-            "gap": Cell(formats.signed(test_loss.delta - train), test_loss.delta - train, trials, number),
-            "samples": Cell(formats.samples(samples), samples),
-            "seeds": Cell(str(len(evaluated)), len(evaluated)),
-        }
-        rows.append(Row(_key(net), cells))
-    note = (
-        "Training loss and accuracy: means over the samples since the last but one progress point, on the weights of "
-        "that time, as "
-        "the net sees them then (with dropped history and"
-        " whatever else training alone does). Positions of the first epoch are new to the net too: a gap is then not "
-        "memory but the difference between the games."
-    )
-    return (
-        Table("gap", "Training and test loss", _GAP, tuple(rows), (note, *_published_gaps(registry))) if rows else None
-    )
-
-
-def _accuracies(net: MeasuredNet, number: int) -> dict[str, Cell]:
-    """The same of the first choice; training's is not known of trials from before it was kept."""
-    test = level(net, number, "top1")
-    evaluated = tuple(trial.id for trial in net.evaluated(number))
-    told = [(trial.id, curve_value(trial.curve[-1], "train_top1")) for trial in net.trials if trial.curve]
-    shares = {trial: share for trial, share in told if share is not None}
-    cells = {name: Cell(formats.NONE) for name in ("train_top1", "test_top1", "gap_top1")}
-    if test is not None:
-        cells["test_top1"] = Cell(formats.level(test.delta, "share"), test.delta, evaluated, number)
-    if shares:
-        train = float(np.mean(list(shares.values())))
-        cells["train_top1"] = Cell(formats.level(train, "share"), train, tuple(shares))
-        if test is not None:
-            gap = test.delta - train
-            cells["gap_top1"] = Cell(formats.signed(gap, "share"), gap, tuple(shares), number)
-    return cells
-
-
-def _published_gaps(registry: Registry) -> list[str]:
-    """Published nets of which an accuracy on training positions is told, beside that on test positions."""
-    gaps = []
-    for row in (row for published in registry.published.values() for row in published.rows):
-        data, _, split = row.data.partition(" ")
-        if split == "training" and row.top1 is not None:
-            test = next(
-                (
-                    other.top1
-                    for each in registry.published.values()
-                    for other in each.rows
-                    if (other.source, other.data) == (row.source, f"{data} test")
-                ),
-                None,
-            )
+    for base in bases:
+        samples, values = base.net.config.training.samples, dict[str, Any]()
+        for suffix, metric, unit in (("", "nats", "nats"), ("_top1", "top1", "share")):
+            test = level(base.net, base.number, metric)
+            ends = [
+                (trial.id, curve_value(trial.curve[-1], f"train_{metric}")) for trial in base.net.trials if trial.curve
+            ]
+            shares = {trial: value for trial, value in ends if value is not None}
             if test is not None:
-                mark = ", from memory" if row.evidence == "unverified_memory" else ""
-                gaps.append(
-                    f"{row.source}, {data}: top-1 {100 * row.top1:.1f} % in training, {100 * test:.1f} % on test "
-                    f"games{mark}"
-                )
-    return [f"Published: {'; '.join(gaps)}."] if gaps else []
-
-
-def _key(net: MeasuredNet) -> str:
-    return f"{net.title}, {net.trials[0].id}"
+                values[f"test{suffix}"] = Cell(formats.level(test.delta, unit), test.delta, base.trials, base.number)
+            if shares:  # training's accuracy is missing in old trials
+                train, trials = float(np.mean(list(shares.values()))), tuple(shares)
+                values[f"train{suffix}"] = Cell(formats.level(train, unit), train, trials)
+                if test is not None:
+                    gap = test.delta - train
+                    values[f"gap{suffix}"] = Cell(formats.signed(gap, unit), gap, trials, base.number)
+        if "gap" in values:
+            values |= {"samples": Cell(formats.samples(samples), samples), "seeds": len(base.trials)}
+            rows.append(make_row(_GAP, base.key, {"net": base.net.title, **values}))
+    return Table("gap", "Training and test loss", _GAP, tuple(rows), (_GAP_NOTE,))

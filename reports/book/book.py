@@ -7,18 +7,18 @@ Made from trial directories, study files and the declarations alone: the same tr
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from ablations.registry import Registry
 from reports.book.accuracy import accuracy_section
 from reports.book.claims import claims_section
+from reports.book.comparison import comparison_section, stats_section
 from reports.book.cost import COST, cost_picture, gains
-from reports.book.documents.comparison import comparison_section
-from reports.book.documents.sections import document_sections
-from reports.book.documents.stats import stats_section
+from reports.book.documents import document_sections
 from reports.book.elo import elo_section, play_section
-from reports.book.rates import rates_section
 from reports.book.samples import samples_section
+from reports.cache import Picture
 from reports.files import write_files
 from reports.frames.rows import csv_bytes, effect_rows, make_frame, trial_rows
 from reports.html.charts import study_curves
@@ -28,16 +28,16 @@ from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
 from reports.results.page import judge_page
+from reports.search.figure import draw_search
 from reports.search.report import SearchReport
 from reports.study.page import how_to_read, study_headline
-from reports.study.render import ReportFiles
 from reports.study.report import Report
 from reports.study.serial import trial_tree
 from reports.summary.box import page_summary
 from reports.summary.figure import forest
 from reports.summary.lines import SummaryLine, summary_forest, summary_lines, summary_table
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Table, make_row
+from reports.tables.cells import Cell, Column, Table, interval95, make_row
 from reports.tables.latex import latex_table
 from reports.tables.serial import csv_text, json_bytes
 from reports.worth.curve import ControlCurve
@@ -48,7 +48,7 @@ HTML = "index.html"
 
 
 def write_book(
-    written: Sequence[ReportFiles],
+    reports: Sequence[Report],
     registry: Registry,
     folder: Path,
     searches: Sequence[SearchReport] = (),
@@ -56,13 +56,13 @@ def write_book(
     cache: Path | None = None,
     controls: Iterable[ControlCurve] = (),
 ) -> Path:
-    """Write the report over the studies whose reports were `written`, over searches for learning rates and over games
-    into `folder`; index.html's path. It also tells what the page on samples does, given curves of `controls`.
+    """Write the report over studies, searches for learning rates and games into `folder`; index.html's path. With
+    curves of `controls` it includes the page on samples.
 
-    `cache`: folder of what reports keep of their work (see reports.cache), None: all pictures are drawn anew. Files of
-    an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
+    `cache`: folder of cached pictures (see reports.cache), None: all are drawn. Files of an earlier report that this
+    one lacks are removed. Raises InputError when the disk is full.
     """
-    shown, left_out = worth_showing([each.report for each in written])
+    shown, left_out = worth_showing(reports)
     samples = samples_section(shown, controls)
     page = book_page(shown, left_out, registry, searches, played, samples)
     files = {picture.name: picture.files(cache) for picture in page.pictures}
@@ -70,17 +70,16 @@ def write_book(
         HTML: html_page(page, files),
         "index.md": markdown(page).encode(),
         "manifest.json": json_bytes(manifest(page, shown, searches, played.ladders)),
-        **_whole_frames([each.report for each in written]),
+        **_whole_frames(reports),
     }
     for table in page.tables:
         contents[f"{table.name}.csv"] = csv_text(table).encode()
         contents[f"{table.name}.tex"] = latex_table(table).encode()
     for pictured in files.values():
         contents |= pictured
-    names = set(contents)
     write_files(folder, contents)
     for path in folder.iterdir():
-        if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in names:
+        if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in contents:
             path.unlink()
     return folder / HTML
 
@@ -118,12 +117,14 @@ def book_page(
     pictures = [forest(rows, "forest", "Effects on the loss, with what the documents claim"), cost_picture(all_gains)]
     drawn = tuple(picture for picture in pictures if picture is not None)
     effects = Section("Effects on the loss", (), drawn[:1], (summary_table(lines),), forest=tuple(rows))
+    ids = ", ".join(report.study.id for report in left_out)
+    omitted = [f"Left out, because their budget gives no results: {ids}."] if left_out else []
     curves = [study_curves(report.results, report.nats) for report in _by_interest(reports, lines)]
     sections = [
         effects if lines else None,
         claims_section(registry, reports, lines),
         Section("Curves", curves=tuple(curve for curve in curves if curve is not None)) if any(curves) else None,
-        Section("Studies", _left_out(left_out), tables=(studies_table(reports),)),
+        Section("Studies", escaped(omitted), tables=(studies_table(reports),)),
         Section("Gain and cost", (COST,), drawn[1:], small=True) if len(drawn) > 1 else None,
         *(
             replace(section, small=True)
@@ -134,7 +135,7 @@ def book_page(
                 *document_sections(registry, nets, reports, played),
                 play_section(played, [report.study for report in reports]),
                 rates_section(searches),
-                accuracy_section(registry, nets),
+                accuracy_section(nets),
                 *([samples] if samples else []),
             )
         ),
@@ -189,9 +190,70 @@ def studies_table(reports: Sequence[Report]) -> Table:
     return Table("studies", "Studies", _STUDIES, tuple(rows), (_PER_STUDY,))
 
 
-def _left_out(reports: Sequence[Report]) -> tuple[str, ...]:
-    ids = ", ".join(report.study.id for report in reports)
-    return escaped([f"Left out, because their budget gives no results: {ids}."]) if reports else ()
+_RATES = (
+    Column("net", "net", "left"),
+    Column("data", "budget, data", "left", under="net"),
+    Column("trials", "trials: done, given up, diverged", parts=("done", "given_up", "diverged")),
+    Column("range", "rates tried", exact=True, parts=("lowest_rate", "highest_rate")),
+    Column("rate", "best rate", show="{:g}".format),
+    Column("interval", "95 % interval", under="rate", parts=interval95()),
+    Column("own", "rate without a search", under="rate", exact=True, show="{:g}".format),
+    Column("nats", "validation nats there", parts=("validation_nats",), show=formats.level),
+    Column("gain", "against that without", under="nats", show=formats.signed),
+    Column("search", "search", "left", under="net"),
+)
+_FOUND = (
+    "Found by Optuna on validation games with seeds that no comparison uses. `gonn ablate NAME --lr found:SEARCH` "
+    "adopts a rate; the page of each search, with all its trials, is made by `gonn search show SEARCH`."
+)
+_NOT_SEARCHED = (
+    "No search yet: `make lr-search NAME=gonn-b5 DATA=kgs` looks for the best learning rate of a base, or of an arm "
+    "such as `NAME=elu`."
+)
+_RATES_NOTE = (
+    "Best rate: the lowest point of a parabola in the logarithm of the rate through the better half of the trials; its "
+    "interval is a bootstrap over trials. Nats are the parabola's; the trial without a search, whose nats are "
+    "compared, scatters around it as every single trial does."
+)
+
+
+def rates_section(searches: Sequence[SearchReport]) -> Section:
+    """Learning rates: a row per search and a figure of each that has results, or the command that would make one."""
+    if not searches:
+        return Section("Learning rates", (_NOT_SEARCHED,))
+    rows, pictures = [], []
+    for report in searches:
+        search, optimum = report.search, report.optimum
+        states = [sum(tried.state == state for tried in report.tried) for state in ("done", "pruned", "diverged")]
+        values: dict[str, Any] = {
+            "net": search.title,
+            "data": f"{search.budget_label}, {search.data}",
+            "trials": Cell(f"{', '.join(map(str, states))} of {search.trials}", states),
+            "range": Cell(f"{search.rates[0]:.3g} to {search.rates[1]:.3g}", list(search.rates)),
+            "rate": report.rate,
+            "own": search.own_rate,
+            "search": search.id,
+        }
+        if optimum is not None:
+            nats = [tried.nats for tried in report.tried if (tried.state, tried.rate) == ("done", search.own_rate)]
+            values |= {"nats": optimum.nats, "gain": optimum.nats - nats[0] if nats and nats[0] is not None else None}
+            if ends := optimum.interval:
+                values["interval"] = Cell(f"[{ends.low:.3g}, {ends.high:.3g}]", [ends.low, ends.high])
+        rows.append(make_row(_RATES, search.id, values, tuple(dict.fromkeys(tried.trial for tried in report.tried))))
+        if any(tried.points for tried in report.tried):
+            pictures.append(_search_picture(report))
+    table = Table("rates", "Learning rates", _RATES, tuple(rows), (_RATES_NOTE,))
+    return Section("Learning rates", (_FOUND,), tuple(pictures), (table,))
+
+
+def _search_picture(report: SearchReport) -> Picture:
+    search, name = report.search, f"search-{report.search.id}"
+
+    def draw() -> dict[str, bytes]:
+        return {file.replace("figure", name, 1): data for file, data in draw_search(report).items()}
+
+    title = f"Validation nats over learning rate: {search.title}, {search.budget_label} budget, {search.data}"
+    return Picture(name, title, draw)
 
 
 def _by_interest(reports: Sequence[Report], lines: Sequence[SummaryLine]) -> list[Report]:

@@ -9,9 +9,8 @@ from ablations.schema import ANY_GAMES, Claim, Enhancement
 from reports.claims.findings import claim_values, claimed_text
 from reports.claims.verdicts import ClaimVerdict
 from reports.page import Section
-from reports.stats.verdicts import Verdict, counted
 from reports.study.report import Report
-from reports.summary.best_claims import ClaimCount, StudyFinding, best_findings, count_claims
+from reports.summary.best_claims import StudyFinding, best_findings
 from reports.summary.lines import SYSTEMS, SummaryLine
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, make_row
@@ -27,15 +26,6 @@ _COLUMNS = (
     Column("effect", "effect on the loss here", "left", brief=False),
     Column("how", "command to measure it", "left", command=True),
 )
-_COUNTS = (
-    Column("system", "system", "left"),
-    Column("cards", "enhancements"),
-    Column("claims", "claims on effects"),
-    Column("measured", "measured here"),
-    Column("verdicts", "verdicts", "left"),
-    Column("counts", "counts"),
-    Column("counted", "counted here", "left"),
-)
 _NOTES = (
     "Where several studies measured a claim, the one nearest to its conditions is shown: verdict first, then samples, "
     "then seeds. “Not tested here”: planes, net, loss, schedule, games or samples are not those of the claim; the "
@@ -47,7 +37,7 @@ _NOTES = (
 
 
 def claims_section(registry: Registry, reports: Sequence[Report], lines: Sequence[SummaryLine]) -> Section:
-    """Every enhancement with every claim, and how many have which verdict."""
+    """Every enhancement with every claim."""
     best, effects = best_findings(reports), _effects(lines)
     rows: list[Row] = []
     for card in sorted(registry.cards.values(), key=lambda card: card.id):
@@ -58,18 +48,28 @@ def claims_section(registry: Registry, reports: Sequence[Report], lines: Sequenc
             "effect": effects.get(card.id),
         }
         title = (("enhancement", f"{card.title}. {card.summary}"),)
-        measured = [best[card.id, claim.id] for claim in card.claims if _tested(best, card, claim)]
-        rows += [_measured_row(always, result, title) for result in measured]
-        waiting = [claim for claim in card.claims if not _tested(best, card, claim)]
-        rows += _open_rows(always, card, waiting, best, reports, title)
+        results = {claim.id: best.get((card.id, claim.id)) for claim in card.claims}
+        tested = [result for result in results.values() if result is not None and result.finding.tested]
+        rows += [_measured_row(always, result, title) for result in tested]
+        by_way: dict[str, list[str]] = {}  # claims that one command would measure are one row
+        for claim in card.claims:
+            result = results[claim.id]
+            if result is None or not result.finding.tested:
+                by_way.setdefault(_way(card, claim, result, reports), []).append(claimed_text(claim))
+        for number, (way, texts) in enumerate(by_way.items(), 1):
+            text = "; ".join(dict.fromkeys(texts))
+            claimed = Cell(text, [text, None, None], escape=True)
+            verdict = Cell(ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_MEASURED)
+            values = {**always, "claimed": claimed, "how": way, "verdict": verdict}
+            rows.append(make_row(_COLUMNS, f"{card.id} {number}", values, details=title))
         if not card.claims:
-            way = None if card.id in effects else f"make ablation NAME={card.id}"
-            values = {**always, "verdict": Cell(ClaimVerdict.NO_CLAIM, ClaimVerdict.NO_CLAIM), "how": way}
+            values = {**always, "verdict": Cell(ClaimVerdict.NO_CLAIM, ClaimVerdict.NO_CLAIM)}
+            values["how"] = None if card.id in effects else f"make ablation NAME={card.id}"
             rows.append(make_row(_COLUMNS, card.id, values, details=title))
     table = Table(
         "claims", f"All {len(registry.cards)} enhancements and the claims on them", _COLUMNS, tuple(rows), _NOTES
     )
-    return Section(table.title, folded=(table, _counts(registry, best)))
+    return Section(table.title, folded=(table,))
 
 
 def _effects(lines: Sequence[SummaryLine]) -> dict[str, Cell]:
@@ -82,11 +82,6 @@ def _effects(lines: Sequence[SummaryLine]) -> dict[str, Cell]:
     return {card: cell for card, (_, cell) in best.items()}
 
 
-def _tested(best: Mapping[tuple[str, str], StudyFinding], card: Enhancement, claim: Claim) -> bool:
-    result = best.get((card.id, claim.id))
-    return result is not None and result.finding.tested
-
-
 def _measured_row(always: Mapping[str, Any], result: StudyFinding, title: tuple[tuple[str, str], ...]) -> Row:
     finding, trials, n = result.finding, result.finding.measured.trials, result.seeds
     values = claim_values(finding)
@@ -97,65 +92,18 @@ def _measured_row(always: Mapping[str, Any], result: StudyFinding, title: tuple[
     return make_row(_COLUMNS, finding.name, values, details=details)
 
 
-def _open_rows(
-    always: Mapping[str, Any],
-    card: Enhancement,
-    claims: Sequence[Claim],
-    best: Mapping[tuple[str, str], StudyFinding],
-    reports: Sequence[Report],
-    title: tuple[tuple[str, str], ...],
-) -> list[Row]:
-    """Claims of a card without a number; those that one command would measure are one row."""
-    by_way: dict[str, list[str]] = {}
-    for claim in claims:
-        by_way.setdefault(_way(card, claim, best.get((card.id, claim.id)), reports), []).append(claimed_text(claim))
-    rows = []
-    for number, (way, texts) in enumerate(by_way.items(), 1):
-        text = "; ".join(dict.fromkeys(texts))
-        values = {**always, "claimed": Cell(text, [text, None, None], escape=True), "how": way}
-        values["verdict"] = Cell(ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_MEASURED)
-        rows.append(make_row(_COLUMNS, f"{card.id} {number}", values, details=title))
-    return rows
-
-
 def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: Sequence[Report]) -> str:
-    """What has to be done for a number: the command, unless a finished study says what it lacks."""
+    """What has to be done for a number: the command, on the claim's games or those of the card's other claims, unless a
+    finished study says what it lacks."""
     study = next((report for report in reports if card.id in report.study.cards), None)
     if study is None:
-        then = {"probe": f", then gonn probe {card.id}", "win_rate": f", then gonn play {card.id}"}.get(
-            claim.metric, ""
-        )
-        return f"make ablation NAME={card.id} DATA={_games(card, claim)}{then}"
+        claims = [claim, *card.claims] if claim.games == ANY_GAMES else [claim]
+        games = next((each.games[0] for each in claims if each.games[0] not in ("any", "other")), "kgs")
+        verb = {"probe": "probe", "win_rate": "play"}.get(claim.metric)
+        return f"make ablation NAME={card.id} DATA={games}" + (f", then gonn {verb} {card.id}" if verb else "")
     if result is None or study.results.unfinished and "no finished trial" in result.finding.measured.note:
         return (
             f"resume its study: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} "
             f"BUDGET={study.study.budget}" + (f" PRECISION={precision}" if (precision := study.study.precision) else "")
         )
     return result.finding.measured.note.replace(" STUDY", f" {result.report.study.id}")
-
-
-def _games(card: Enhancement, claim: Claim) -> str:
-    """The first data set that a claim is about; of one that holds for any games that of the card's other claims."""
-    about = [claim, *card.claims] if claim.games == ANY_GAMES else [claim]
-    return next((each.games[0] for each in about if each.games[0] not in ("any", "other")), "kgs")
-
-
-def _counts(registry: Registry, best: Mapping[tuple[str, str], StudyFinding]) -> Table:
-    """Verdicts on the claims of each system, separately on effects and on counts of parameters."""
-    rows = []
-    for system, title in SYSTEMS.items():
-        effects, counts = count_claims(registry, best, (system,))
-        cards = sum(card.system == system for card in registry.cards.values())
-        numbers = {"cards": cards, "claims": effects.claims, "measured": len(effects.tested), "counts": counts.claims}
-        values = {
-            **numbers,
-            "system": title,
-            "verdicts": counted(_verdicts(effects)) or None,
-            "counted": counted(_verdicts(counts)) or None,
-        }
-        rows.append(make_row(_COUNTS, system, values))
-    return Table("claim-counts", "Claims by system", _COUNTS, tuple(rows))
-
-
-def _verdicts(count: ClaimCount) -> list[Verdict]:
-    return [finding.verdict for finding in count.tested]

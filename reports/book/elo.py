@@ -12,8 +12,8 @@ from ablations.registry import Registry
 from ablations.study import Study
 from gonn_core.errors import markdown_escape
 from gonn_core.play.match.record import player_id
-from reports.book.documents.ours import comparable
 from reports.book.elo_picture import elo_picture
+from reports.book.published import comparable
 from reports.cache import Picture
 from reports.files import write_files
 from reports.page import Section

@@ -1,7 +1,7 @@
 """What probes say about a study's enhancements: scores by group with intervals, and probabilities in the documents'
 positions."""
 
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,17 +33,13 @@ class GroupEffect:
 
 def answers_of(trial: TrialResult) -> dict[str, ProbeAnswers]:
     """Suite -> answers of a finished trial's final weights."""
-    if trial.result is None:
-        return {}
-    return {each.summary["suite"]: each for each in load_answers(trial.folder, trial.result["weights"])}
+    answers = load_answers(trial.folder, trial.result["weights"]) if trial.result else []
+    return {each.summary["suite"]: each for each in answers}
 
 
 def common_suite(results: StudyResults) -> str | None:
     """The suite that most of a study's trials have answered (of equals the first by digest), None when none has."""
-    counts: dict[str, int] = {}
-    for trial in results.trials:
-        for suite in answers_of(trial):
-            counts[suite] = counts.get(suite, 0) + 1
+    counts = Counter(suite for trial in results.trials for suite in answers_of(trial))
     return min(counts, key=lambda suite: (-counts[suite], suite), default=None)
 
 
@@ -52,14 +48,12 @@ def by_seed(
 ) -> dict[int, list[tuple[TrialResult, ProbeAnswers]]]:
     """Seed -> a trial with answers for each of the arms, of the seeds that have all of them; to the given suite, or to
     any."""
-    answers_by_seed: dict[int, list] = {}
-    for arm in arms:
-        for trial in results.of_arm(arm):
-            known = answers_of(trial)
-            chosen = known.get(suite) if suite else next(iter(known.values()), None)
-            if chosen is not None:
-                answers_by_seed.setdefault(trial.seed, []).append((trial, chosen))
-    return {seed: each for seed, each in answers_by_seed.items() if len(each) == len(arms)}
+    answered: dict[int, list[tuple[TrialResult, ProbeAnswers]]] = {}
+    for trial in (trial for arm in arms for trial in results.of_arm(arm)):
+        answers = answers_of(trial)
+        if chosen := answers.get(suite) if suite else next(iter(answers.values()), None):
+            answered.setdefault(trial.seed, []).append((trial, chosen))
+    return {seed: of_seed for seed, of_seed in answered.items() if len(of_seed) == len(arms)}
 
 
 def group_effects(results: StudyResults, contrast: Contrast, suite: str) -> list[GroupEffect]:
@@ -104,13 +98,11 @@ def _effect(card: str, seeds: tuple[int, ...], differences: np.ndarray, clusters
 def study_effects(results: StudyResults, suite: str) -> dict[str, list[GroupEffect]]:
     """Card -> its effects on the groups' scores, judged among those of all cards and groups: they are in one table."""
     thresholds, unjudged = results.study.thresholds, results.unjudged
-    found = {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
-    effects = {
-        (card, each.group): replace(each.effect, p=None if unjudged else each.effect.p)
-        for card, groups in found.items()
-        for each in groups
-    }
-    effects = with_q(effects, thresholds)
+    groups = {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
+    every = {(card, each.group): each.effect for card, of_card in groups.items() for each in of_card}
+    if unjudged:
+        every = {key: replace(effect, p=None) for key, effect in every.items()}
+    effects = with_q(every, thresholds)
 
     def judged(card: str, each: GroupEffect) -> GroupEffect:
         effect = effects[card, each.group]
@@ -118,7 +110,7 @@ def study_effects(results: StudyResults, suite: str) -> dict[str, list[GroupEffe
             return replace(each, effect=effect)
         return replace(each, effect=effect, verdict=unjudged or judge_effect(effect, "higher", thresholds))
 
-    return {card: [judged(card, each) for each in groups] for card, groups in found.items()}
+    return {card: [judged(card, each) for each in of_card] for card, of_card in groups.items()}
 
 
 def probability_effect(
@@ -129,25 +121,12 @@ def probability_effect(
 
     Noise is that between these seeds alone: the position is the claim's own, none was drawn.
     """
-    arms = (contrast.with_it, contrast.without)
-    sides = [_probabilities(by_seed(results, each), case, move, head) for each in arms]
-    seeds = tuple(sorted(sides[0].keys() & sides[1].keys()))
+    on, off = (_probabilities(results, arms, case, move, head) for arms in (contrast.with_it, contrast.without))
+    seeds = sorted(on.keys() & off.keys())
     if not seeds:
         return None, ()
-    deltas = {seed: sides[0][seed][0] - sides[1][seed][0] for seed in seeds}
-    trials = tuple(dict.fromkeys(trial for seed in seeds for side in sides for trial in side[seed][1]))
-    return mean_effect(contrast.card, by_seed_alone(deltas)), trials
-
-
-def _probabilities(
-    answers_by_seed: Mapping[int, list], case: str, move: int, head: str = "policy"
-) -> dict[int, tuple[float, list[str]]]:
-    probabilities = {}
-    for seed, each in answers_by_seed.items():
-        maps = [answers.policy(case) if head == "policy" else answers.laddered(case) for _, answers in each]
-        if all(one is not None for one in maps):
-            probabilities[seed] = float(np.mean([one[move] for one in maps])), [trial.id for trial, _ in each]
-    return probabilities
+    trials = tuple(dict.fromkeys(trial for seed in seeds for side in (on, off) for trial in side[seed][1]))
+    return mean_effect(contrast.card, by_seed_alone({seed: on[seed][0] - off[seed][0] for seed in seeds})), trials
 
 
 def level(
@@ -155,6 +134,19 @@ def level(
 ) -> tuple[dict[int, float], tuple[str, ...]]:
     """Seed -> probability of a move, as a mean over arms, by rising seed, and the trials behind it; head: as in
     `ablations.schema.Probe`."""
-    probabilities = sorted(_probabilities(by_seed(results, arms), case, move, head).items())
-    trials = tuple(trial for _, (_, each) in probabilities for trial in each)
-    return {seed: value for seed, (value, _) in probabilities}, trials
+    probabilities = dict(sorted(_probabilities(results, arms, case, move, head).items()))
+    trials = tuple(trial for _, of_seed in probabilities.values() for trial in of_seed)
+    return {seed: value for seed, (value, _) in probabilities.items()}, trials
+
+
+def _probabilities(
+    results: StudyResults, arms: tuple[str, ...], case: str, move: int, head: str
+) -> dict[int, tuple[float, list[str]]]:
+    """Seed -> mean over the arms, and their trials, of the seeds of which all arms have an answer."""
+    probabilities = {}
+    for seed, of_seed in by_seed(results, arms).items():
+        maps = [answers.policy(case) if head == "policy" else answers.laddered(case) for _, answers in of_seed]
+        values = [float(values[move]) for values in maps if values is not None]
+        if len(values) == len(maps):
+            probabilities[seed] = float(np.mean(values)), [trial.id for trial, _ in of_seed]
+    return probabilities

@@ -1,6 +1,7 @@
 """Tables of a trial's or a study's answers to probes."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -10,74 +11,28 @@ from gonn_core.go.points import point_name
 from reports.probes.effects import GroupEffect, common_suite, study_effects
 from reports.results.study_results import StudyResults
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, interval95
+from reports.tables.cells import Cell, Column, Table, interval95, make_row
 from reports.tables.verdicts import verdict_text
 
-_CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
+
+def _percent(share: float) -> str:
+    return formats.minus(f"{100 * share:.1f} %")
+
+
+_DISTANCES = ((0, 3), (4, 6), (7, 10), (11, 18))
 """Distances that share a row."""
-_NOTE = (
+_GROUPS = (
+    Column("group", "probes", "left"),
+    Column("cases", "cases", show=formats.count),
+    Column("found", "found", show=_percent),
+    Column("score", "score", show=_percent),
+    Column("right", "P(right)", show=_percent),
+    Column("wrong", "P(wrong)", show=_percent),
+)
+_GROUPS_NOTE = (
     "found: a right move is likelier than all it is set against; score: probability of right among right and wrong "
     "moves, rescaled so that chance is 0 and certainty 100 %"
 )
-_FAR_CLASSES = _CLASSES[1:]
-"""Nearer stones decide none of the ladders cut from games."""
-_HEAD_NOTE = (
-    "Pairs of positions in which one far stone decides a ladder, asked of the net's ladder head. right: its "
-    "probability for the stones in question is above 50 % where the ladder works, or not above where it fails; "
-    "answering the same everywhere gives 50 % over both."
-)
-
-
-def ladder_head_table(answers: ProbeAnswers, title: str) -> Table | None:
-    """One row for all pairs, one per class of distance, one per stone of the documents' positions; None for a net
-    without a ladder head."""
-    head = answers.ladder_head
-    if head is None:
-        return None
-    answered, distance = ~np.isnan(head.works), answers.arrays["distance"]
-    rows = [_pairs_row("all", "ladders", head, answered)]
-    for low, high in _FAR_CLASSES:
-        inside = answered & (distance >= low) & (distance <= high)
-        rows.append(_pairs_row(f"{low}-{high}", f"  {low}–{high} away", head, inside))
-    for shown in published():
-        side = "fails" if shown.case.name.endswith("broken") else "works"
-        for stone, share in shown.laddered.items():
-            laddered = answers.laddered(shown.case.name)
-            assert laddered is not None  # the net has a ladder head
-            ours = float(laddered[stone])
-            name = f"{shown.case.name} {point_name(stone)}"
-            cell = Cell(f"{_percent(ours)} (published {_percent(share)})", ours)
-            rows.append(Row(name, {"pairs": Cell(name), f"p_{side}": cell}))
-    columns = [
-        Column("pairs", "ladder head", "left"),
-        Column("cases", "pairs"),
-        Column("right", "right"),
-        Column("right_works", "where it works"),
-    ]
-    columns += [
-        Column("right_fails", "where it fails"),
-        Column("p_works", "P(laddered), works"),
-        Column("p_fails", "P(laddered), fails"),
-    ]
-    blank = {column.key: Cell("") for column in columns}
-    return Table(
-        "ladder_head", title, tuple(columns), tuple(Row(row.key, {**blank, **row.cells}) for row in rows), (_HEAD_NOTE,)
-    )
-
-
-def _pairs_row(key: str, name: str, head, chosen: np.ndarray) -> Row:
-    works, fails = head.works[chosen], head.fails[chosen]
-    cells = {"pairs": Cell(name), "cases": Cell(f"{len(works):,}", len(works))}
-    if len(works):
-        right = {"right_works": (works > 0.5).mean(), "right_fails": (fails <= 0.5).mean()}
-        shares = {
-            "right": (right["right_works"] + right["right_fails"]) / 2,
-            **right,
-            "p_works": works.mean(),
-            "p_fails": fails.mean(),
-        }
-        cells |= {name: Cell(_percent(share), float(share)) for name, share in shares.items()}
-    return Row(key, cells)
 
 
 def groups_table(answers: ProbeAnswers, title: str) -> Table:
@@ -85,77 +40,81 @@ def groups_table(answers: ProbeAnswers, title: str) -> Table:
     arrays, rows = answers.arrays, []
     for number, group in enumerate(answers.summary["groups"]):
         inside = (arrays["group"] == number) & ~np.isnan(arrays["chance"])
-        classes = [
-            (f"{low}–{high} away", inside & (arrays["distance"] >= low) & (arrays["distance"] <= high))
-            for low, high in _CLASSES
-        ]
-        for name, chosen in (
-            (group["name"].replace("_", " "), inside),
-            *(each for each in classes if group["name"] != "published"),
-        ):
+        parts = [(group["name"].replace("_", " "), inside)]
+        if group["name"] != "published":
+            for low, high in _DISTANCES:
+                near = (arrays["distance"] >= low) & (arrays["distance"] <= high)
+                parts.append((f"  {low}–{high} away", inside & near))
+        for name, chosen in parts:
             if chosen.any():
-                rows.append(_group_row(f"{group['name']} {name}", name, answers, chosen))
-    columns = [
-        Column("group", "probes", "left"),
-        *(Column(key, key) for key in ("cases", "found", "score")),
-        Column("right", "P(right)"),
-        Column("wrong", "P(wrong)"),
-    ]
-    return Table("probes", title, tuple(columns), tuple(rows), (_NOTE,))
+                values: dict[str, Any] = {
+                    "group": name,
+                    "cases": int(chosen.sum()),
+                    "found": float(answers.solved()[chosen].mean()),
+                    "score": float(rescaled(arrays["share"][chosen], arrays["chance"][chosen]).mean()),
+                    **{side: float(arrays[side][chosen].mean()) for side in ("right", "wrong")},
+                }
+                rows.append(make_row(_GROUPS, f"{group['name']} {name}", values))
+    return Table("probes", title, _GROUPS, tuple(rows), (_GROUPS_NOTE,))
 
 
-def _group_row(key: str, name: str, answers: ProbeAnswers, chosen: np.ndarray) -> Row:
-    solved, chance = answers.solved()[chosen], answers.arrays["chance"][chosen]
-    shares = {"found": solved.mean(), "score": rescaled(answers.arrays["share"][chosen], chance).mean()}
-    shares |= {side: answers.arrays[side][chosen].mean() for side in ("right", "wrong")}
-    cells = {side: Cell(_percent(value), float(value)) for side, value in shares.items()}
-    return Row(
-        key,
-        {
-            "group": Cell(("  " if "away" in name else "") + name),
-            "cases": Cell(f"{chosen.sum():,}", int(chosen.sum())),
-            **cells,
-        },
-    )
+_POSITIONS = (
+    Column("position", "position", "left"),
+    Column("named", "named move", "left"),
+    Column("published", "published nets", "left"),
+    Column("best", "likeliest here", "left"),
+)
 
 
-def positions_table(answers: ProbeAnswers, positions: tuple[PublishedPosition, ...]) -> Table:
-    """One row per test position: the likeliest moves, and the named one beside the published figures."""
+def positions_table(answers: ProbeAnswers) -> Table:
+    """One row per test position of the documents: the named moves and the published figures, the likeliest moves, and
+    what a ladder head says of the stones in question."""
     rows = []
-    for each in positions:
-        policy = answers.policy(each.case.name)
-        best = ", ".join(
-            f"{point_name(int(move))} {_percent(policy[move])}" for move in np.argsort(-policy, kind="stable")[:3]
-        )
+    for each in published():
+        policy, laddered = answers.policy(each.case.name), answers.laddered(each.case.name)
         named = [*((move, "right") for move in each.case.right), *((move, "wrong") for move in each.case.wrong)]
-        ours = ", ".join(f"{point_name(move)} ({side}) {_percent(policy[move])}" for move, side in named)
-        cells = {
-            "position": Cell(each.case.name),
-            "named": Cell(ours),
-            "published": Cell("; ".join(_published(each, named))),
-            "best": Cell(best),
+        ours = [f"{point_name(move)} ({side}) {_percent(policy[move])}" for move, side in named]
+        theirs = _published(each, [move for move, _ in named])
+        if laddered is not None and each.laddered:
+            ours += [f"{point_name(stone)} (laddered) {_percent(laddered[stone])}" for stone in each.laddered]
+            stones = [f"{point_name(stone)} {_percent(share)}" for stone, share in each.laddered.items()]
+            theirs.append(f"laddered {', '.join(stones)}")
+        likeliest = np.argsort(-policy, kind="stable")[:3]
+        values = {
+            "position": each.case.name,
+            "named": Cell(", ".join(ours)),
+            "published": Cell("; ".join(theirs)),
+            "best": ", ".join(f"{point_name(int(move))} {_percent(policy[move])}" for move in likeliest),
         }
-        rows.append(Row(each.case.name, cells))
-    columns = (
-        Column("position", "position", "left"),
-        Column("named", "named move", "left"),
-        Column("published", "published nets", "left"),
-        Column("best", "likeliest here", "left"),
-    )
-    return Table("positions", "Test positions of the documents", columns, tuple(rows))
+        rows.append(make_row(_POSITIONS, each.case.name, values))
+    return Table("positions", "Test positions of the documents", _POSITIONS, tuple(rows))
 
 
-def _published(each: PublishedPosition, named: list[tuple[int, str]]) -> list[str]:
+def _published(each: PublishedPosition, named: list[int]) -> list[str]:
+    """The published probabilities of the named moves, or of the first one, in each picture that shows a policy."""
     texts = []
     for picture, moves in each.pictures.items():
         if moves:
-            shown = [move for move, _ in named] or [next(iter(moves))]
-            figures = (
+            figures = [
                 f"{point_name(move)} {_percent(moves[move]) if move in moves else 'not among its best'}"
-                for move in shown
-            )
+                for move in named or list(moves)[:1]
+            ]
             texts.append(f"{picture} {', '.join(figures)}")
     return texts
+
+
+_EFFECTS = (
+    Column("card", "enhancement", "left"),
+    Column("group", "probes", "left"),
+    Column("cases", "cases", show=formats.count),
+    Column("off", "score without", show=_percent),
+    Column("on", "with", show=_percent),
+    Column("delta", "Δ points, 95 %", parts=("delta", *interval95())),
+    Column("q", "q", printed=False, show=formats.q_value),
+    Column("verdict", "verdict", "left"),
+    Column("bound", "smaller than", printed=False),
+    Column("n", "seeds"),
+)
 
 
 def study_table(results: StudyResults) -> Table | None:
@@ -174,49 +133,25 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
     rows = []
     for card, groups in effects.items():
         for each in groups:
-            effect, interval = each.effect, each.effect.interval95
-            delta = formats.with_interval(effect.delta, interval, "share")
-            ends = [interval.low, interval.high] if interval else []
-            cells = {
-                "card": Cell(card, card),
+            effect, ends, verdict = each.effect, each.effect.interval95, each.verdict
+            delta = formats.with_interval(effect.delta, ends, "share")
+            values: dict[str, Any] = {
+                "card": card,
                 "group": Cell(each.group.replace("_", " "), each.group),
-                "cases": Cell(f"{each.cases:,}", each.cases),
-                "off": Cell(_percent(each.off), each.off),
-                "on": Cell(_percent(each.on), each.on),
-                "delta": Cell(delta, [effect.delta, *ends]),
-                "q": Cell(formats.q_value(effect.q), effect.q),
-                "verdict": _verdict(each),
-                "bound": Cell("", None if each.verdict is None else effect.bound),
-                "n": Cell(str(effect.n), effect.n),
+                "cases": each.cases,
+                "off": each.off,
+                "on": each.on,
+                "delta": Cell(delta, [effect.delta, *([ends.low, ends.high] if ends else [])]),
+                "q": effect.q,
+                "n": effect.n,
             }
-            rows.append(Row(f"{card} {each.group}", cells))
-    columns = (
-        Column("card", "enhancement", "left"),
-        Column("group", "probes", "left"),
-        Column("cases", "cases"),
-        Column("off", "score without"),
-        Column("on", "with"),
-        Column("delta", "Δ points, 95 %", parts=("delta", *interval95())),
-        Column("q", "q", printed=False),
-        Column("verdict", "verdict", "left"),
-        Column("bound", "smaller than", printed=False),
-        Column("n", "seeds"),
-    )
-    known = [each.effect for groups in effects.values() for each in groups]
-    notes, count = [], sum(effect.q is not None for effect in known)
+            if verdict is not None:
+                values |= {"verdict": Cell(verdict_text(verdict, effect, "probe"), verdict), "bound": effect.bound}
+            rows.append(make_row(_EFFECTS, f"{card} {each.group}", values))
+    every = [each.effect for groups in effects.values() for each in groups]
+    notes, count = [], sum(effect.q is not None for effect in every)
     if count > 1:
         notes.append(f"q is over the {count} effects of this table; an interval is of one by itself.")
-    if any(effect.n == 1 for effect in known):
+    if any(effect.n == 1 for effect in every):
         notes.append("An interval of one seed is over cases alone.")
-    return Table("probe_effects", "Probe scores", columns, tuple(rows), tuple(notes))
-
-
-def _verdict(each: GroupEffect) -> Cell:
-    """The word alone in CSV."""
-    if each.verdict is None:
-        return Cell(formats.NONE)
-    return Cell(verdict_text(each.verdict, each.effect, "probe"), each.verdict)
-
-
-def _percent(share: float) -> str:
-    return formats.minus(f"{100 * share:.1f} %")
+    return Table("probe_effects", "Probe scores", _EFFECTS, tuple(rows), tuple(notes))

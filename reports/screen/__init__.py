@@ -1,1 +1,1 @@
-"""What designs of many enhancements at once tell beside main effects: interactions, and what to do next."""
+"""Designs of many enhancements at once: interactions, and the command to run next."""

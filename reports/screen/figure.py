@@ -13,7 +13,7 @@ from reports.figures.marks import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.results.group import Pair
 from reports.results.study_results import OF_RUNS
-from reports.screen.sentences import pairs_of
+from reports.screen.interactions import pairs_of
 from reports.stats.estimates import Effect
 from reports.study.report import Report
 

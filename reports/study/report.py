@@ -14,7 +14,7 @@ from reports.claims.findings import ClaimFinding, find_claims
 from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.group import MAIN, Group, Pair, own_group
 from reports.results.study_results import StudyResults
-from reports.screen.sentences import Said, what_runs_say
+from reports.screen.interactions import Said, what_runs_say
 from reports.stats.verdicts import EffectVerdict
 from reports.study.against import NAMED, against
 from reports.study.footnotes import look_words, table_notes

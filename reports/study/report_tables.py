@@ -8,7 +8,7 @@ from reports.claims.findings import claims_table
 from reports.play.arms_table import play_table
 from reports.probes.tables import study_table
 from reports.results.group import MAIN
-from reports.screen.tables import folded_tables, printed_tables
+from reports.screen.interactions import folded_tables, printed_tables
 from reports.study.extra_metrics import extra_tables
 from reports.study.report import Report
 from reports.study.tables import arms_table, deltas_table, effects_table, marks_table, settings_table, trials_table
@@ -77,9 +77,9 @@ def report_tables(report: Report) -> ReportTables:
                 tables.append(deltas_table(results, analyses, number, f"effects-{suffix}", "Effects"))
     if not report.study.contrasts:
         printed.append(settings_table(report.study))
-    folded = (*folded_tables(report), *extra_tables(results, report.group))
+    folded = (*folded_tables(results, report.pairs), *extra_tables(results, report.group))
     first = next((index for index, table in enumerate(printed) if table.name == "effects"), len(printed)) + 1
-    printed[first:first] = printed_tables(report)
+    printed[first:first] = printed_tables(results, report.pairs)
     if report.study.design == "screen":  # its arms are many, and no single one is looked at
         folded = (*(table for table in printed if table.name.startswith("arms")), *folded)
         printed = [table for table in printed if not table.name.startswith("arms")]

@@ -1,1 +1,1 @@
-"""Inside trained nets: statistics of weights for claims, and the page of `gonn inspect`: slopes, kernels, channels."""
+"""Inside trained nets: statistics of weights for claims, and the page of `gonn inspect`."""

@@ -1,4 +1,4 @@
-"""Statistics of trained weights that the documents tell: slopes of parametric ReLUs, sizes of kernel taps, symmetry of
+"""Statistics of trained weights that the documents give: slopes of parametric ReLUs, sizes of kernel taps, symmetry of
 filters.
 
 Each is a number per layer, from a net's weights as arrays by name (`gonn_core.nets`: names of parameters are stable).
@@ -21,8 +21,6 @@ _AGAIN = "the command that trained this trial makes it again once the trial's re
 
 Weights = Mapping[str, np.ndarray]
 
-POOLED_SLOPES = "head.pooled.slopes"
-_SLOPES = ("slopes", "slopes1", "slopes2")
 EDGES = ((0, 1), (1, 0), (1, 2), (2, 1))
 CORNERS = ((0, 0), (0, 2), (2, 0), (2, 2))
 CENTER = ((1, 1),)
@@ -37,11 +35,8 @@ def statistic(name: str, weights: Weights) -> dict[str, float]:
 
 
 def _is_slopes(layer: str, values: np.ndarray) -> bool:
-    return layer.rpartition(".")[2] in _SLOPES and not layer.rpartition(".")[0].endswith("pooled")
-
-
-def _is_pooled_slopes(layer: str, values: np.ndarray) -> bool:
-    return layer == POOLED_SLOPES
+    module, _, name = layer.rpartition(".")
+    return name in ("slopes", "slopes1", "slopes2") and not module.endswith("pooled")
 
 
 def is_kernel(layer: str, values: np.ndarray) -> bool:
@@ -74,10 +69,14 @@ def tap_rms(kernel: np.ndarray, taps) -> float:
     return float(np.sqrt(np.mean([np.mean(kernel[:, :, row, column].astype(np.float64) ** 2) for row, column in taps])))
 
 
+def _mean(slopes: np.ndarray) -> float:
+    return float(slopes.mean(dtype=np.float64))
+
+
 STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.ndarray], float]]] = {
-    "prelu_slope_mean": (_is_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
+    "prelu_slope_mean": (_is_slopes, _mean),
     "prelu_slope_sd": (_is_slopes, lambda slopes: float(slopes.std(dtype=np.float64))),
-    "prelu_pooled_slope_mean": (_is_pooled_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
+    "prelu_pooled_slope_mean": (lambda layer, _: layer == "head.pooled.slopes", _mean),
     "kernel_rms_center": (is_kernel, lambda kernel: tap_rms(kernel, CENTER)),
     "kernel_center_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CENTER) / tap_rms(kernel, EDGES)),
     "kernel_corner_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CORNERS) / tap_rms(kernel, EDGES)),
@@ -87,53 +86,42 @@ STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.n
 
 
 def trained_statistic(name: str, trial: TrialResult, cache: Path | None) -> dict[str, float]:
-    """Layer -> value of the final weights. `cache`: folder in which it is kept, for a report over many studies would
-    read hundreds of nets for a few numbers of each. Raises InputError for a damaged snapshot."""
+    """Layer -> value of the final weights. `cache`: its folder; without one, a report over many studies reads hundreds
+    of nets for a few numbers of each. Raises InputError for a damaged snapshot."""
     place = cache / f"{trial.id}.{name}.statistic" if cache else None
-    inputs = code("reports.weights.statistics"), weights_stamp(trial)
-    values = cached(place, inputs, lambda: _json(statistic(name, snapshot_weights(last_snapshot(trial)))))
-    return json.loads(values)
+    assert trial.result is not None
+    inputs = code("reports.weights.statistics"), (trial.id, trial.result["weights"], *file_stamp(last_snapshot(trial)))
+    return _cached(place, inputs, lambda: statistic(name, snapshot_weights(last_snapshot(trial))))
 
 
 def untrained_statistic(name: str, config: TrialConfig, cache: Path | None) -> dict[str, float]:
     """Layer -> value of the weights with which a trial starts."""
     place = cache / f"{digest(config)}.{name}.statistic" if cache else None
     inputs = code("reports.weights.statistics", "gonn_core", libraries=("torch",)), config
-    return json.loads(cached(place, inputs, lambda: _json(statistic(name, untrained_weights(config)))))
+    return _cached(place, inputs, lambda: statistic(name, untrained_weights(config)))
 
 
-def _json(values: Mapping[str, float]) -> bytes:
-    return json.dumps(values).encode()
+def _cached(place: Path | None, inputs: object, compute: Callable[[], dict[str, float]]) -> dict[str, float]:
+    return json.loads(cached(place, inputs, lambda: json.dumps(compute()).encode()))
 
 
 def last_snapshot(trial: TrialResult) -> Path:
-    """Where the final weights of a finished trial lie; they may have been removed."""
+    """Path of the final weights of a finished trial; they may have been removed."""
     assert trial.result is not None
     return trial.folder / "snapshots" / f"{trial.result['samples']}.safetensors"
 
 
 def has_weights(trial: TrialResult) -> bool:
-    """Whether the final weights of a finished trial are there, and what was written; what is damaged is told. Read as
-    `files.seals` says."""
+    """Whether the final weights of a finished trial are there and undamaged; damage is reported once."""
     path = last_snapshot(trial)
     try:
-        verify_once(path.parent, {path.name: "seal"}, lambda name: _check(path))
+        verify_once(path.parent, {path.name: "seal"}, lambda name: check_tensors(path, _AGAIN))
     except FileNotFoundError:
         return False
     except Damaged as damage:
         tell(damage, "looks inside this net are left out")
         return False
     return True
-
-
-def _check(path: Path) -> None:
-    check_tensors(path, _AGAIN)
-
-
-def weights_stamp(trial: TrialResult) -> tuple:
-    """Stands for the final weights of a finished trial, as they lie on the disk."""
-    assert trial.result is not None
-    return trial.id, trial.result["weights"], *file_stamp(last_snapshot(trial))
 
 
 def snapshot_weights(path: Path) -> Weights:

@@ -74,7 +74,8 @@ class Controls:
         points = []
         for samples, values in sorted(by_samples.items()):
             seeds = dict(sorted(values.items()))
-            nats, top1 = ({seed: value[column] for seed, value in seeds.items()} for column in (1, 2))
+            nats = {seed: loss for seed, (_, loss, _) in seeds.items()}
+            top1 = {seed: share for seed, (_, _, share) in seeds.items()}
             points.append(CurvePoint(samples, nats, tuple(trial for trial, *_ in seeds.values()), top1))
         return tuple(points)
 

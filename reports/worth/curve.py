@@ -67,8 +67,8 @@ class Ratio:
 
     def scaled(self, factor: float) -> "Ratio":
         """All of it times a factor."""
-        numbers = (factor * number for number in (self.value, self.low, self.high, self.least, self.most))
-        return Ratio(*numbers, self.extrapolated)
+        value, low, high, least, most = (factor * x for x in (self.value, self.low, self.high, self.least, self.most))
+        return Ratio(value, low, high, least, most, self.extrapolated)
 
     @property
     def text(self) -> str:

@@ -1,6 +1,5 @@
 """Probes: positions in which the right or wrong moves are known, and what a net answers there.
 
-`cases` says what a case is, `suite` has the documents' test positions and the drawn families, `ladders` cuts ladders
-from games, `measure` asks a net, `stored` scores its answers and keeps them. `gonn_core.trial.evaluations` asks a
-trial's net.
+`suite` has the cases: the documents' test positions and drawn families; `ladders` cuts more from games. `measure`
+evaluates a net on them, `stored` scores its answers and keeps them. `gonn_core.trial.evaluations` does so for a trial.
 """

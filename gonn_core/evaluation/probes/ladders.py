@@ -12,7 +12,7 @@ move.
 
 import numpy as np
 
-from gonn_core.evaluation.probes.cases import Case
+from gonn_core.evaluation.probes.suite import Case, Suite, drawn_suite
 from gonn_core.features.source import Position
 from gonn_core.go.board import Board
 from gonn_core.go.jit import kernel
@@ -35,6 +35,8 @@ from gonn_core.go.workspace import CAPPED, NODES, make_workspace
 
 CAPTURE, RUN = "ladder_capture", "ladder_run"
 _LEAST_DISTANCE = 4
+_MOST_LADDERS = 4000
+"""Of more in a suite, so many are taken, evenly spaced."""
 _HISTORY = 5
 _ROOM = 1 << 16
 _ROW, _CHAIN, _STONE, _MOVED, _DISTANCE, _TO_MOVE, _WORKS, _OWNER = range(8)
@@ -218,6 +220,11 @@ def cut_ladders(store, games: np.ndarray, most: int | None = None) -> tuple[Case
     return tuple(cases)
 
 
+def suite_with_ladders(store, games: np.ndarray) -> Suite:
+    """The drawn suite and the ladders of these games (numbers, ascending) of a store."""
+    return Suite((*drawn_suite().cases, *cut_ladders(store, games, _MOST_LADDERS)))
+
+
 def _readable(array: np.ndarray) -> np.ndarray:
     view = array.view(np.ndarray)  # no memmap, and read-only: one compiled version serves every kind of array
     view.flags.writeable = False
@@ -241,22 +248,15 @@ def _case(stones, moves, game: int, first: int, ladder: np.ndarray) -> Case | No
         return None
     right, twin = (fails, works) if runs else (works, fails)
     name = f"game{game}-{row - first}-{point_name(int(ladder[_CHAIN]))}-{point_name(stone)}"
-    return Case(
-        name,
-        RUN if runs else CAPTURE,
-        right,
-        (move,),
-        twin=twin,
-        distance=int(ladder[_DISTANCE]),
-        cluster=f"game{game}",
-    )
+    group, distance = RUN if runs else CAPTURE, int(ladder[_DISTANCE])
+    return Case(name, group, right, (move,), twin=twin, distance=distance, cluster=f"game{game}")
 
 
 def _changed(stones: np.ndarray, stone: int, ladder: np.ndarray) -> np.ndarray:
     """The stones of a row without the deciding stone, or with it where there is none: the owner's if the ladder works,
     else the enemy's."""
     changed = stones.copy()
-    word, bit = stone >> 6, np.uint64(1) << np.uint64(stone & 63)
+    word, bit = stone >> 6, _ONE << np.uint64(stone & 63)
     if (changed[word] | changed[WORDS + word]) & bit:
         changed[[word, WORDS + word]] &= ~bit
     else:
@@ -283,10 +283,5 @@ def escapes_by_running(position: Position, move: int, chain: int) -> bool:
     board = Board(position.stones, position.ko)
     board.play(move, position.mover)
     liberties = board.liberties(chain)
-    if liberties == 2:
-        return not _has(board.ladders(), chain)
-    return liberties >= 3
-
-
-def _has(words: np.ndarray, point: int) -> bool:
-    return bool(words[point >> 6] >> np.uint64(point & 63) & np.uint64(1))
+    laddered = board.ladders()[chain >> 6] >> np.uint64(chain & 63) & _ONE
+    return liberties >= 3 or (liberties == 2 and not laddered)

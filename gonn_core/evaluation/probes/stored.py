@@ -17,21 +17,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gonn_core.errors import Damaged, InputError
-from gonn_core.evaluation.probes.cases import Case, Suite
+from gonn_core.evaluation.probes.suite import Case, Suite
 from gonn_core.files.json_files import read_json, tell
 from gonn_core.files.seals import digest_of, sealed_json
 
 FORMAT = 1
 METHOD = 1
 """Version of how nets are asked and scored; part of the id of every stored file."""
-_HEAD = "ladder_head_"
-"""Prefix of the arrays that only nets with such a head have."""
-_AGAIN = "`gonn probe` puts them again"
+_HEAD = "ladder_head_maps"
+"""The array that only nets with such a head have."""
+_AGAIN = "`gonn probe` evaluates them again"
 _SUMMARY = {"format", "id", "method", "weights", "suite", "samples", "published", "groups"}
 _ARRAYS = ("right", "wrong", "share", "chance", "group", "distance", "cluster", "policies")
 
@@ -45,29 +45,9 @@ class CaseAnswers(NamedTuple):
     share: np.ndarray
 
 
-class LadderHead(NamedTuple):
-    """Of each case of a suite, (N,) float32, nan for cases that are not such a pair: the head's mean probability on the
-    stones in question, in the position where the ladder works and in the one where it fails. maps (P, 361): its
-    probabilities in the documents' positions."""
-
-    works: np.ndarray
-    fails: np.ndarray
-    maps: np.ndarray
-
-
-class GroupScore(NamedTuple):
-    """Of `cases` cases: share found, score, and mean probabilities of the likeliest right and wrong moves."""
-
-    cases: int
-    found: float
-    score: float
-    right: float
-    wrong: float
-
-
-def solved(given: CaseAnswers) -> np.ndarray:
+def solved(right: np.ndarray, wrong: np.ndarray) -> np.ndarray:
     """(N,) float64: 1 found, 0.5 tie, 0 not found."""
-    return (given.right > given.wrong) + 0.5 * (given.right == given.wrong)
+    return (right > wrong) + 0.5 * (right == wrong)
 
 
 def rescaled(values: np.ndarray, chances: np.ndarray) -> np.ndarray:
@@ -76,20 +56,21 @@ def rescaled(values: np.ndarray, chances: np.ndarray) -> np.ndarray:
     return (values - chances) / (1 - chances.mean())
 
 
-def group_score(cases: Sequence[Case], given: CaseAnswers) -> GroupScore | None:
-    """The score of cases; those without a right move do not count. None when none counts."""
+def group_score(cases: Sequence[Case], given: CaseAnswers) -> dict[str, float]:
+    """The score of a group as its summary has it: number of cases with a right move, share found, score, and mean
+    probabilities of the likeliest right and wrong moves; without such cases their number alone."""
     scored = np.array([bool(case.right) for case in cases])
     if not scored.any():
-        return None
+        return {"cases": 0}
     chances = np.array([case.chance for case in cases])[scored]
-    answers = CaseAnswers(*(values[scored] for values in given))
-    return GroupScore(
-        cases=int(scored.sum()),
-        found=float(solved(answers).mean()),
-        score=float(rescaled(answers.share, chances).mean()),
-        right=float(answers.right.mean()),
-        wrong=float(answers.wrong.mean()),
-    )
+    right, wrong, share = (values[scored] for values in given)
+    return {
+        "cases": int(scored.sum()),
+        "found": float(solved(right, wrong).mean()),
+        "score": float(rescaled(share, chances).mean()),
+        "right": float(right.mean()),
+        "wrong": float(wrong.mean()),
+    }
 
 
 @dataclass(frozen=True)
@@ -104,36 +85,27 @@ class ProbeAnswers:
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
         """By case: right, wrong, share, chance, group (an index into the summary's groups), distance (-1: none),
-        cluster; and policies (P, 361) of `published`."""
+        cluster; policies (P, 361) of `published`, and of a net with a ladder head its probabilities there."""
         try:
             data = self.path.read_bytes()
             if self.summary.get("arrays", digest := digest_of(data)) != digest:
                 raise Damaged(self.path, f"damaged: not the arrays that were written; {_AGAIN}")
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                return {
-                    name: file[name] for name in (*_ARRAYS, *(name for name in file.files if name.startswith(_HEAD)))
-                }
+                return {name: file[name] for name in (*_ARRAYS, *({_HEAD} & set(file.files)))}
         except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise Damaged(self.path, f"not readable answers to probes ({error}); {_AGAIN}") from None
 
     def solved(self) -> np.ndarray:
         """(N,) 1 found, 0.5 tie, 0 not."""
-        return solved(CaseAnswers(*(self.arrays[name] for name in CaseAnswers._fields)))
+        return solved(self.arrays["right"], self.arrays["wrong"])
 
     def policy(self, case: str) -> np.ndarray:
         """(361,) move probabilities in one of the documents' positions."""
         return self.arrays["policies"][self.summary["published"].index(case)]
 
-    @property
-    def ladder_head(self) -> LadderHead | None:
-        """What the net's ladder head said; None for a net without one."""
-        arrays = [self.arrays[_HEAD + name] for name in LadderHead._fields if _HEAD + name in self.arrays]
-        return LadderHead(*arrays) if arrays else None
-
     def laddered(self, case: str) -> np.ndarray | None:
         """(361,) probabilities of the ladder head in one of the documents' positions; None for a net without one."""
-        head = self.ladder_head
-        return None if head is None else head.maps[self.summary["published"].index(case)]
+        return self.arrays[_HEAD][self.summary["published"].index(case)] if _HEAD in self.arrays else None
 
 
 def answers_id(weights: str, suite: str) -> str:
@@ -141,10 +113,11 @@ def answers_id(weights: str, suite: str) -> str:
     return hashlib.sha256(f"{weights}\n{suite}\nprobes {METHOD}".encode()).hexdigest()[:16]
 
 
-def pack(suite: Suite, given: CaseAnswers, policies: np.ndarray, head: LadderHead | None = None) -> bytes:
-    """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases; head:
-    of a net with a ladder head."""
+def pack(suite: Suite, given: CaseAnswers, policies: np.ndarray, laddered: np.ndarray | None = None) -> bytes:
+    """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases;
+    laddered: the same of a ladder head."""
     buffer = io.BytesIO()
+    of_head: dict[str, Any] = {} if laddered is None else {_HEAD: laddered}
     np.savez(
         buffer,
         right=given.right,
@@ -155,7 +128,7 @@ def pack(suite: Suite, given: CaseAnswers, policies: np.ndarray, head: LadderHea
         distance=np.array([-1 if case.distance is None else case.distance for case in suite.cases], np.int8),
         cluster=np.unique([case.cluster or case.name for case in suite.cases], return_inverse=True)[1].astype(np.int32),
         policies=policies.astype(np.float32),
-        **{_HEAD + name: array for name, array in (head._asdict() if head else {}).items()},
+        **of_head,
     )
     return buffer.getvalue()
 
@@ -168,8 +141,7 @@ def summarise(
     for name in suite.groups:
         inside = np.array([case.group == name for case in suite.cases])
         cases = [case for case in suite.cases if case.group == name]
-        score = group_score(cases, CaseAnswers(*(values[inside] for values in given)))
-        groups.append({"name": name, **(score._asdict() if score else {"cases": 0})})
+        groups.append({"name": name, **group_score(cases, CaseAnswers(*(values[inside] for values in given)))})
     return {
         "format": FORMAT,
         "id": answers_id(weights, suite.digest),
@@ -198,11 +170,11 @@ def load_answers(trial: Path | str, weights: str) -> list[ProbeAnswers]:
             if not isinstance(summary, dict) or not summary.keys() >= _SUMMARY:
                 raise Damaged(path, "damaged: no answers to probes")
             if summary["format"] != FORMAT:
-                raise InputError(path, f"not answers to probes of format {FORMAT}; remove it to put them again")
+                raise InputError(path, f"not answers to probes of format {FORMAT}; remove it to evaluate them again")
             if summary["weights"] == weights and summary["method"] == METHOD:
                 answers = ProbeAnswers(summary, path.with_suffix(".npz"))
                 _ = answers.arrays
                 loaded.append(answers)
         except Damaged as damage:
-            tell(damage, "the answers are left out; `gonn probe` puts the probes again")
+            tell(damage, "the answers are left out; `gonn probe` evaluates the probes again")
     return loaded

@@ -1,4 +1,4 @@
-"""The suites of probes: the documents' test positions, drawn families, and ladders cut from a store's games.
+"""Probe cases and suites of them: the documents' test positions and drawn families.
 
 published.json holds the documents' test positions with what the published nets said there (spec: GoNN 7). A right move
 is named only where the text names one (make two eyes at S19, an eye at O19, answer at C4), a wrong one where the text
@@ -21,24 +21,116 @@ the point of White's ko stone, White has moved elsewhere, and the atari is a was
 threat.
 """
 
+import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 
-from gonn_core.evaluation.probes.cases import Case, Suite, stones_of
-from gonn_core.evaluation.probes.ladders import cut_ladders
 from gonn_core.features.source import Position
-from gonn_core.go.points import BLACK, EMPTY, SIZE, WHITE, point
+from gonn_core.go.board import Board
+from gonn_core.go.points import BLACK, SIZE, SYMMETRY, WHITE, WORDS, point
 
 PUBLISHED = "published"
 """Group of the documents' test positions."""
-_MOST_LADDERS = 4000
-"""Of more, so many are taken, evenly spaced."""
-_COLOURS = {".": EMPTY, "X": BLACK, "O": WHITE}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to a net.
+
+    right: moves of which one ought to be preferred; empty: the case is shown, never scored. They are set against
+    * the same moves in `twin`, a position that differs in one stone and in which they are wrong, where there is a twin;
+    * else the moves of `wrong`; where that is empty too, every other point of the board.
+    distance: from what makes the moves right to the moves, in points (each family documents how it is measured).
+    cluster: cases of one cluster (a game, a drawing in its turned copies) are not independent of each other.
+    """
+
+    name: str
+    group: str
+    position: Position
+    right: tuple[int, ...] = ()
+    wrong: tuple[int, ...] = ()
+    twin: Position | None = None
+    distance: int | None = None
+    cluster: str = ""
+
+    @property
+    def chance(self) -> float:
+        """Probability that a net without any knowledge prefers a right move: all moves compared are equally likely to
+        come first."""
+        if self.twin is not None:
+            return 0.5
+        against = len(self.wrong) if self.wrong else SIZE * SIZE - len(self.right)
+        return len(self.right) / (len(self.right) + against)
+
+    def turned(self, symmetry: int, swap_colours: bool) -> "Case":
+        """The same case under a symmetry (0..7), and with the colours exchanged, as its name says. Its cluster
+        stays."""
+        return replace(
+            self,
+            name=f"{self.name}-{symmetry}{'w' if swap_colours else 'b'}",
+            position=_turned_position(self.position, symmetry, swap_colours),
+            right=_turned_points(self.right, symmetry),
+            wrong=_turned_points(self.wrong, symmetry),
+            twin=self.twin and _turned_position(self.twin, symmetry, swap_colours),
+            cluster=self.cluster or self.name,
+        )
+
+
+def _turned_position(position: Position, symmetry: int, swap_colours: bool) -> Position:
+    colours = np.zeros(SIZE * SIZE, np.uint8)
+    colours[SYMMETRY[symmetry]] = Board(position.stones).colours()
+    mover = position.mover
+    if swap_colours:
+        colours = np.array([0, WHITE, BLACK], np.uint8)[colours]
+        mover = BLACK + WHITE - mover
+    (ko,), history = (_turned_points(points, symmetry) for points in ((position.ko,), position.history))
+    return Position(_bitboards(colours), mover, ko, history)
+
+
+def _turned_points(points: Iterable[int], symmetry: int) -> tuple[int, ...]:
+    """Points under a symmetry; a negative one (a pass, no ko) stays."""
+    return tuple(int(SYMMETRY[symmetry][p]) if p >= 0 else p for p in points)
+
+
+def _bitboards(colours: np.ndarray) -> np.ndarray:
+    """(12,) uint64, as a row of the store's `stones`, of (361,) EMPTY, BLACK or WHITE."""
+    bits = np.zeros((2, 64 * WORDS), bool)
+    bits[:, : colours.size] = colours == np.array([[BLACK], [WHITE]])
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cases in a fixed order, names unique."""
+
+    cases: tuple[Case, ...]
+
+    def __post_init__(self):
+        if len({case.name for case in self.cases}) < len(self.cases):
+            raise ValueError("two probe cases have one name")
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hex digits over everything in the cases."""
+        digest = hashlib.sha256()
+        for case in self.cases:
+            fields = [case.name, case.group, case.right, case.wrong, case.distance, case.cluster]
+            digest.update(json.dumps(fields).encode())
+            for position in (case.position, case.twin):
+                if position is not None:
+                    digest.update(position.stones.tobytes())
+                    digest.update(json.dumps([position.mover, position.ko, position.history]).encode())
+        return digest.hexdigest()[:16]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups, in the order of their first cases."""
+        return tuple(dict.fromkeys(case.group for case in self.cases))
 
 
 @dataclass(frozen=True)
@@ -76,27 +168,15 @@ def picture_cases() -> dict[str, str]:
 
 
 @cache
-def drawn_cases() -> tuple[Case, ...]:
-    """The drawn families, 16 cases of each drawing."""
-    cases = []
+def drawn_suite() -> Suite:
+    """The documents' positions and the drawn families, 16 cases of each drawing."""
+    cases = [shown.case for shown in published()]
     for tree in _read("drawn.json"):
         right = tuple(point(name) for name in tree["right"])
-        position = _position(tree)
-        twin = _twin(position, **tree["twin"]) if "twin" in tree else None
-        case = Case(tree["name"], tree["group"], position, right, twin=twin, distance=tree["distance"])
+        twin = _position(tree["twin"]) if "twin" in tree else None
+        case = Case(tree["name"], tree["group"], _position(tree), right, twin=twin, distance=tree["distance"])
         cases += [case.turned(symmetry, swap) for swap in (False, True) for symmetry in range(8)]
-    return tuple(cases)
-
-
-@cache
-def drawn_suite() -> Suite:
-    """The documents' positions and the drawn families."""
-    return Suite((*(shown.case for shown in published()), *drawn_cases()))
-
-
-def suite_with_ladders(store, games: np.ndarray) -> Suite:
-    """The drawn suite and the ladders of these games (numbers, ascending) of a store."""
-    return Suite((*drawn_suite().cases, *cut_ladders(store, games, _MOST_LADDERS)))
+    return Suite(tuple(cases))
 
 
 def _read(name: str) -> list[dict]:
@@ -108,24 +188,11 @@ def _shares(percents: dict[str, float]) -> dict[int, float]:
 
 
 def _position(tree: dict) -> Position:
+    """A position from 19 rows of `X` black, `O` white, `.` empty (blanks are ignored), player to move, ko and last
+    move."""
+    points = "".join("".join(row.split()) for row in tree["board"])
+    colours = np.array([".XO".index(character) for character in points], np.uint8)
     mover = {"black": BLACK, "white": WHITE}[tree["to_play"]]
     ko = point(tree["ko"]) if "ko" in tree else -1
     history = (point(tree["last_move"]),) if tree.get("history", True) else ()
-    return Position(stones_of(_parsed(tree["board"])), mover, ko, history)
-
-
-def _parsed(rows: Sequence[str]) -> dict[int, int]:
-    """Point -> colour of 19 rows of `X` black, `O` white, `.` empty; blanks are ignored."""
-    points = "".join("".join(row.split()) for row in rows)
-    if len(points) != SIZE * SIZE:
-        raise ValueError(f"a board of {len(points)} points")
-    return {at: _COLOURS[character] for at, character in enumerate(points)}
-
-
-def _twin(position: Position, own_stone: str, last_move: str) -> Position:
-    """The same position without a ko, with the mover's stone at one point and another last move."""
-    stones, at = position.stones.copy(), point(own_stone)
-    mine, bit = stones.reshape(2, -1)[position.mover - 1], np.uint64(1) << np.uint64(at & 63)
-    stones.reshape(2, -1)[:, at >> 6] &= ~bit
-    mine[at >> 6] |= bit
-    return Position(stones, position.mover, -1, (point(last_move),))
+    return Position(_bitboards(colours), mover, ko, history)

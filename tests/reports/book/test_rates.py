@@ -1,7 +1,6 @@
 """Learning rates in the report over everything."""
 
-from reports.book.book import manifest
-from reports.book.rates import rates_section
+from reports.book.book import manifest, rates_section
 from reports.page import Page
 from reports.search.report import search_report
 from tests.orchestration.search_fakes import made_search

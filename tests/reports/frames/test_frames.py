@@ -11,7 +11,6 @@ from reports import frames
 from reports.book.book import write_book
 from reports.frames.rows import csv_bytes, make_frame
 from reports.results.decisions import load_results
-from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from reports.tables.entities import ENTITIES, TRIALS, frame_fields
@@ -157,7 +156,7 @@ def test_the_report_over_everything_has_all_trials_and_effects_as_csv(made, tmp_
     written = []
     for each in made:
         results = load_results(each.study, each.runs, each.study_folder)
-        written.append(write_report(each.study, results, tmp_path / "out", each.registry))
+        written.append(make_report(results, each.registry))
     book = write_book(written, made[0].registry, tmp_path / "report").parent
     kept = pd.read_csv(book / "all-trials.csv")
     frame = frames.trials(workspace=folder)

@@ -7,7 +7,7 @@ import matplotlib
 from ablations.registry import load_registry
 from reports.book.book import write_book
 from reports.results.decisions import load_results
-from reports.study.render import write_report
+from reports.study.report import make_report
 from tests.paths import ROOT
 from tests.reports.made_studies import plan_study, train
 
@@ -23,7 +23,7 @@ def test_the_snippets_run_and_draw_the_effects(tmp_path, monkeypatch):
     matplotlib.use("Agg")
     made = plan_study(tmp_path, "last_move_input", "parametric_relu", budget="cpu")
     train(made, {"without-last_move_input": 0.4})
-    report = write_report(made.study, load_results(made.study, made.runs), tmp_path / "out", made.registry)
+    report = make_report(load_results(made.study, made.runs), made.registry)
     write_book([report], load_registry(), tmp_path / "out" / "report")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -42,7 +42,7 @@ def pages(study, tmp_path_factory):
     """The page of a study, that of a screen, and that over everything."""
     folder = tmp_path_factory.mktemp("pages")
     screen = reported(folder, "screen", design="screen", seeds=(1, 2))
-    book = write_book([study, screen], registry(), folder / "out" / "report")
+    book = write_book([study.report, screen.report], registry(), folder / "out" / "report")
     return {"study": study.html, "screen": screen.html, "book": book}
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from reports.results.decisions import load_results
 from reports.screen.figure import draw_runs
-from reports.screen.tables import folded_tables, printed_tables
+from reports.screen.interactions import folded_tables, printed_tables
 from reports.stats.verdicts import EffectVerdict
 from reports.study.render import write_report
 from reports.study.report import make_report
@@ -112,7 +112,11 @@ def test_no_interaction_is_told_of_an_unfinished_screen(tmp_path):
     made = plan_study(tmp_path, *CARDS[:4], design="screen", budget="cpu", seeds=(1, 2), runs=8)
     train(made, {}, skip=[(trial.arm, trial.seed) for trial in made.study.trials[6:]])
     report = make_report(read(made), made.registry)
-    assert report.pairs == () == printed_tables(report) and report.nats.left_out and draw_runs(report) == {}
+    assert (
+        report.pairs == () == printed_tables(report.results, report.pairs)
+        and report.nats.left_out
+        and draw_runs(report) == {}
+    )
 
 
 def test_an_interaction_of_a_factorial_that_is_shown(tmp_path):
@@ -126,9 +130,9 @@ def test_an_interaction_of_a_factorial_that_is_shown(tmp_path):
     means = {card: value - pair.cells[False, False] for card, value in (
         (pair.one, pair.cells[True, False]), (pair.other, pair.cells[False, True]))}  # fmt: skip
     assert means == pytest.approx({"parametric_relu": -0.1, "ladder_input": -0.2}, abs=0.02)
-    (interactions,) = printed_tables(report)
+    (interactions,) = printed_tables(report.results, report.pairs)
     assert [row.cells["verdict"].text for row in interactions.rows] == ["shown", "not shown", "not shown"]
-    assert folded_tables(report) == ()
+    assert folded_tables(report.results, report.pairs) == ()
     assert any(each.text.startswith(f"Shown: {pair.one} × {pair.other} +0.") for each in report.said)
     assert not any(each.command for each in report.said)
 
@@ -137,13 +141,18 @@ def test_one_at_a_time_has_no_table_of_interactions(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", "chain_pooling", budget="cpu", seeds=(1, 2, 3))
     train(made, {})
     report = make_report(read(made), made.registry)
-    assert report.said == () == printed_tables(report) == folded_tables(report)
+    assert report.said == () == printed_tables(report.results, report.pairs)
+    assert folded_tables(report.results, report.pairs) == ()
 
 
 def test_single_runs_tell_no_interactions_and_nothing_at_the_base(tmp_path):
     made = plan_study(tmp_path, *CARDS, design="screen", budget="cpu", seeds=(1, 2), runs=16)
     train(made, levels(made, MAIN_EFFECTS, {}))
     report = make_report(read(made), made.registry)
-    assert report.nats.is_mean and not report.nats.at_base and report.pairs == () == printed_tables(report)
+    assert (
+        report.nats.is_mean
+        and not report.nats.at_base
+        and report.pairs == () == printed_tables(report.results, report.pairs)
+    )
     assert report.said[0].text.endswith(" over the other enhancements on and off; of 16 runs of gonn-b5.")
     assert "cannot be told from the noise" in report.said[1].text
