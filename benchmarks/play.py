@@ -25,7 +25,7 @@ from gonn_core.go.points import BLACK, PASS, WHITE, point, point_name
 from gonn_core.play.engines.client import GtpClient
 from gonn_core.play.game import Game
 from gonn_core.play.match.games import MatchTerms, Seat, play_games
-from gonn_core.play.match.players import NetEntrant, NetSpec, load_player, parse_player
+from gonn_core.play.match.players import Entrant, NetSpec, load_player, parse_player
 from gonn_core.play.match.playing import play_match
 from gonn_core.play.match.record import SIDES, Side, describe_match, open_match
 from gonn_core.play.rules import MOST_MOVES, Openings, Rules
@@ -95,7 +95,7 @@ def _engine_game(black: GtpClient, white: GtpClient) -> int:
     return len(game)
 
 
-def in_processes(entrants: Mapping[Side, NetEntrant], games: int, seed: int, processes: int) -> Played:
+def in_processes(entrants: Mapping[Side, Entrant], games: int, seed: int, processes: int) -> Played:
     """A match as `gonn match` plays it, games on disk and processes started, by the wall clock."""
     with tempfile.TemporaryDirectory() as folder:
         match = describe_match(entrants["A"].identity, entrants["B"].identity, Rules(), Openings().model_dump(), seed)
@@ -121,7 +121,7 @@ def main() -> None:
             parser.error(f"{text}: an engine; this measures nets")
         specs[side] = spec
     seats = {side: Seat(load_player(spec)[0]) for side, spec in specs.items()}
-    entrants = {side: NetEntrant(spec, 1.0, Rules()) for side, spec in specs.items()}
+    entrants = {side: Entrant(spec, 1.0, Rules()) for side, spec in specs.items()}
     list(play_games(seats, [0], MatchTerms(Rules(most_moves=2), Openings(), 0, NAMES)))  # kernels are loaded
     rounds: dict[str, list[Played]] = {}
     for seed in range(options.rounds):

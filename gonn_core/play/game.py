@@ -9,16 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gonn_core.errors import printable
 from gonn_core.features.source import PlaneSource
 from gonn_core.go.board import Board
 from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
-from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, WHITE, WORDS, point_name
+from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, SIZE, WHITE, WORDS, point_name
 from gonn_core.go.rules import BOARD_LENGTH, PADDED_POINT, UNDO_PER_MOVE
 from gonn_core.go.setup import keep_living
 from gonn_core.play.kernels import find_moves, play_on, repeats, set_mover, start, take_back
-from gonn_core.play.rules import KOMI
+from gonn_core.play.rules import KOMI, RuleSet
 
 _FIRST_ROOM = 127  # moves
+LETTERS = {BLACK: "B", WHITE: "W"}
 
 
 class GameTable(NamedTuple):
@@ -208,17 +210,15 @@ class Game:
             return "superko"
         return None
 
-    def legal(self, point: int, colour: int | None = None) -> bool:
-        """Whether `colour`, by default the side to move, may play a point or PASS."""
-        return self.why_illegal(point, self.to_move if colour is None else colour) is None
-
     def play(self, point: int, colour: int | None = None) -> None:
         """Plays a point or PASS. Raises IllegalMove; the game is then as before."""
         colour = self.to_move if colour is None else colour
         if reason := self.why_illegal(point, colour):
             raise IllegalMove(point, reason)
         if len(self) + 1 == self.table.moves.shape[1]:
-            self.table, self.place = self._moved_to(2 * len(self) + 1), 0
+            table = make_table(1, 2 * len(self) + 1)
+            copy_game(self.table, self.place, table, 0)
+            self.table, self.place = table, 0
         play_on(self.table, self.place, point, colour)
 
     def undo(self) -> None:
@@ -226,13 +226,6 @@ class Game:
         if len(self) == 0:
             raise ValueError("no move to take back")
         take_back(self.table, self.place)
-
-    def copy(self) -> "Game":
-        """A game of its own with the same past."""
-        other = object.__new__(Game)
-        other.komi, other.superko, other.setup = self.komi, self.superko, dict(self.setup)
-        other.table, other.place = self._moved_to(self.table.moves.shape[1] - 1), 0
-        return other
 
     def legal_points(self, colour: int | None = None) -> np.ndarray:
         """(361,) bool: the points that `colour`, by default the side to move, may play."""
@@ -247,11 +240,6 @@ class Game:
         find_moves(self.table, self.place, self.to_move if colour is None else colour, self.superko, legal, candidates)
         return legal, candidates
 
-    def _moved_to(self, room: int) -> GameTable:
-        table = make_table(1, room)
-        copy_game(self.table, self.place, table, 0)
-        return table
-
 
 def _count(stones: np.ndarray, colour: int) -> int:
     """Stones of a colour in a row (12,) uint64."""
@@ -264,3 +252,31 @@ def _check(point: int, colour: int) -> None:
         raise ValueError(f"point {point}: valid are 0..{POINTS - 1}, {PASS} for a pass")
     if colour not in (BLACK, WHITE):
         raise ValueError(f"colour {colour}: valid are {BLACK} (black) and {WHITE} (white)")
+
+
+_MOVES_A_LINE = 12
+
+
+def game_sgf(
+    game: Game, result: str, black: str, white: str, name: str, comment: str = "", rules: RuleSet = "chinese"
+) -> bytes:
+    """A game as an SGF file: its result as in `B+3.5`, players, the game's name, a comment, the rules."""
+    first = game.moves[0][0] if len(game) else game.to_move
+    root = f"GM[1]FF[4]CA[UTF-8]SZ[{SIZE}]KM[{game.komi:g}]RU[{rules.capitalize()}]"
+    root += f"PB[{_text(black)}]PW[{_text(white)}]RE[{result}]GN[{_text(name)}]"
+    for tag, colour in (("AB", BLACK), ("AW", WHITE)):
+        stones = sorted(stone for stone, of in game.setup.items() if of == colour)
+        root += tag * bool(stones) + "".join(f"[{_vertex(stone)}]" for stone in stones)
+    root += f"PL[{LETTERS[first]}]" if game.setup else ""
+    root += f"C[{_text(comment)}]" if comment else ""
+    nodes = [f";{LETTERS[colour]}[{_vertex(move)}]" for colour, move in game.moves]
+    lines = ["".join(nodes[at : at + _MOVES_A_LINE]) for at in range(0, len(nodes), _MOVES_A_LINE)]
+    return ("(;" + "\n".join([root, *lines]) + ")\n").encode()
+
+
+def _text(text: str) -> str:
+    return printable(text, 1000).replace("\\", "\\\\").replace("]", "\\]")
+
+
+def _vertex(move: int) -> str:
+    return "" if move == PASS else chr(97 + move % SIZE) + chr(97 + move // SIZE)

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SIZE, WHITE, WORDS
 from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE
 from gonn_core.go.setup import set_up
@@ -20,47 +19,42 @@ def colours_of(stones: np.ndarray) -> np.ndarray:
     return bits[0] * np.uint8(BLACK) + bits[1] * np.uint8(WHITE)
 
 
-def area(position: Board | np.ndarray, dead: Collection[int] = frozenset()) -> tuple[int, int]:
-    """Points of Black and of White: stones, and empty points from which stones of one colour alone are reached.
+def area(stones: np.ndarray, dead: Collection[int] = frozenset()) -> tuple[int, int]:
+    """Points of Black and of White in stones (12,) uint64: stones, and empty points from which stones of one colour
+    alone are reached. dead: points whose stones are taken off first."""
+    colours = colours_of(stones)
+    colours[list(dead)] = EMPTY
+    board = colours.reshape(SIZE, SIZE)
+    black, white = (_reached(board == colour, board == EMPTY) for colour in (BLACK, WHITE))
+    return int((black & ~white).sum()), int((white & ~black).sum())
 
-    position: a board, or stones (12,) uint64. dead: points whose stones are taken off first.
-    """
-    colours = (position.colours() if isinstance(position, Board) else colours_of(position)).tolist()
-    for point in dead:
-        colours[point] = EMPTY
-    points = [0, colours.count(BLACK), colours.count(WHITE)]
-    seen = set()
-    for start in range(POINTS):
-        if colours[start] != EMPTY or start in seen:
-            continue
-        region, borders, waiting = {start}, set(), [start]
-        while waiting:
-            for q in _NEIGHBOURS[waiting.pop()]:
-                if colours[q] != EMPTY:
-                    borders.add(colours[q])
-                elif q not in region:
-                    region.add(q)
-                    waiting.append(q)
-        seen |= region
-        if len(borders) == 1:
-            points[borders.pop()] += len(region)
-    return points[BLACK], points[WHITE]
+
+def _reached(stones: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    """(19, 19) bool: stones and the empty points that are connected to them."""
+    reached = stones
+    while True:
+        grown = reached.copy()
+        grown[1:] |= reached[:-1]
+        grown[:-1] |= reached[1:]
+        grown[:, 1:] |= reached[:, :-1]
+        grown[:, :-1] |= reached[:, 1:]
+        grown = stones | (grown & empty)
+        if np.array_equal(grown, reached):
+            return reached
+        reached = grown
 
 
 def territory(game: Game, dead: Collection[int], owned: Mapping[int, Collection[int]]) -> tuple[int, int]:
     """Points of Black and of White by Japanese rules: empty points of their own (`owned`: colour -> points), stones of
     the other that they took off in the game, and the other's dead stones, which count for the point they stand on, too.
 
-    Raises ValueError for what is no point, where dead points hold no stone, or points of territory one, or both have a
-    point.
+    Raises ValueError where dead points hold no stone, points of territory hold one, or both sides have a point.
     """
-    colours = game.board.colours().tolist()
-    if not all(0 <= point < POINTS for points in (dead, *owned.values()) for point in points):
-        raise ValueError("what is no point of the board")
-    if any(colours[point] == EMPTY for point in dead):
+    colours = dict(enumerate(game.board.colours().tolist()))
+    if not all(colours.get(point, EMPTY) for point in dead):
         raise ValueError("a dead stone where there is none")
-    if any(colours[point] != EMPTY for points in owned.values() for point in points):
-        raise ValueError("a stone on a point of territory")
+    if any(colours.get(point) != EMPTY for points in owned.values() for point in points):
+        raise ValueError("a point of territory that is no empty point")
     if set(owned[BLACK]) & set(owned[WHITE]):
         raise ValueError("a point of territory that is both sides'")
     prisoners = game.captured
@@ -70,15 +64,6 @@ def territory(game: Game, dead: Collection[int], owned: Mapping[int, Collection[
         return len(set(owned[colour])) + prisoners[other] + 2 * lost
 
     return points(BLACK, WHITE), points(WHITE, BLACK)
-
-
-def _neighbours(p: int) -> tuple[int, ...]:
-    row, col = divmod(p, SIZE)
-    around = ((row - 1, col), (row, col - 1), (row, col + 1), (row + 1, col))
-    return tuple(r * SIZE + c for r, c in around if 0 <= r < SIZE and 0 <= c < SIZE)
-
-
-_NEIGHBOURS = [_neighbours(p) for p in range(POINTS)]
 
 
 def result_text(margin: float) -> str:
@@ -105,8 +90,4 @@ def cleanup(stones: np.ndarray) -> tuple[frozenset[int], frozenset[int]]:
     colours, owned = colours_of(stones), pass_alive(stones)
     dead = (owned[BLACK] & (colours == WHITE)) | (owned[WHITE] & (colours == BLACK))
     unsettled = ~(owned[BLACK] | owned[WHITE])
-    return _points(dead), _points(unsettled)
-
-
-def _points(mask: np.ndarray) -> frozenset[int]:
-    return frozenset(np.flatnonzero(mask).tolist())
+    return frozenset(np.flatnonzero(dead).tolist()), frozenset(np.flatnonzero(unsettled).tolist())

@@ -129,20 +129,19 @@ def elo(**settings):
     until the 95 % interval of their difference is narrow enough; the strongest plays GNU Go. The same command goes on
     where it was stopped.
     """
-    from orchestration.play import elo
+    from orchestration.play import ladder
 
-    return elo.run_elo(elo.EloRequest(**settings))
+    return ladder.run_elo(ladder.EloRequest(**settings))
 
 
 @click.command()
 @click.argument("matches", nargs=-1, metavar="[MATCH …]")
 @click.option("--anchor", metavar="PLAYER", help="who is at 0: a player, trial or engine  [default: who played most]")
-@click.option("--colour", is_flag=True, help="estimate the advantage of Black too")
 def rate(**settings):
     """Elo of all players of each MATCH, or of all matches."""
-    from orchestration.play import rate
+    from orchestration.play.ratings import print_ratings
 
-    return rate.print_ratings(**settings)
+    print_ratings(**settings)
 
 
 @click.command()
@@ -153,7 +152,7 @@ def models(**settings):
 
     TEXT: the beginning of an id, or part of a name, such as a base's.
     """
-    from orchestration.play.models import print_models
+    from orchestration.play.ratings import print_models
 
     print_models(**settings)
 

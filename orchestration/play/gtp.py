@@ -3,23 +3,22 @@
 import os
 import secrets
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from gonn_core.config import trial_id
 from gonn_core.errors import SettingError, UserError, printable
-from gonn_core.play.engines.client import EngineError
-from gonn_core.play.engines.commands import parse_engine
+from gonn_core.play.engines.players import EnginePlayer, EnginePool, parse_engine
 from gonn_core.play.gtp.commands import command_table
 from gonn_core.play.gtp.protocol import serve
-from gonn_core.play.gtp.session import GtpSession, Guard
-from gonn_core.play.match.players import NetSpec, parse_choice
-from gonn_core.play.net_player import NetPlayer
-from gonn_core.trial.weights import load_net, trained_samples
-from orchestration.play.models import named_player, no_such_net
+from gonn_core.play.gtp.session import GtpSession
+from gonn_core.play.match.players import NetSpec, load_player, parse_choice
+from orchestration.play.ratings import named_player, no_such_net
 from reports.workspace import Workspace
 
 NAME = "gonn"
+GUARD_SECONDS = 120.0
+"""Time-out of the guard's commands."""
 _MODELS = "a trial's id, its beginning or its folder, each with @SAMPLES if wanted; a snapshot's file"
 
 
@@ -44,17 +43,23 @@ def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | 
             "with --guard ENGINE; else pass_alive, after_pass, no_candidates",
         )
     seed = secrets.randbelow(2**31) if seed is None else seed
-    player, version = _player(spec)
-    adviser = _guard(guard, seed) if guard is not None else None
-    try:
-        beside = f", {printable(adviser.name)} beside it" if adviser is not None else ""
-        print(f"{NAME} {version}, seed {seed}{beside}: ready for GTP commands, quit ends", file=sys.stderr, flush=True)
-        serve(sys.stdin.buffer, _private_output(), command_table(GtpSession(player, seed, adviser), NAME, version))
-    except KeyboardInterrupt:
-        return 130
-    finally:
-        if adviser is not None:
-            adviser.close()
+    player, identity = load_player(spec, chunk=1)
+    options = {"choice" if name == "kind" else name: value for name, value in identity["choice"].items()}
+    version = f"{identity['trial']}@{identity['samples']}"
+    version += "".join(f",{name}={value}" for name, value in options.items())
+    with ExitStack() as stack:
+        adviser, with_guard = None, ""
+        if guard is not None:
+            pool = stack.enter_context(EnginePool(parse_engine(guard), GUARD_SECONDS))
+            with_guard = f", guarded by {printable(pool.identity('guard')['name'])}"
+            adviser = stack.enter_context(EnginePlayer(pool, seed))
+        session = GtpSession(player, seed, adviser, NAME, version)
+        ready = f"{NAME} {version}, seed {seed}{with_guard}: ready for GTP commands, quit ends"
+        print(ready, file=sys.stderr, flush=True)
+        try:
+            serve(sys.stdin.buffer, _private_output(), command_table(session))
+        except KeyboardInterrupt:
+            return 130
     return 0
 
 
@@ -76,25 +81,7 @@ def _net(model: str, choice: dict[str, str | None]) -> NetSpec:
         raise UserError(f"MODEL: not given; `gonn models` lists the trained nets; valid: {_MODELS}")
     spec = named_player(",".join([model, *given]), Workspace.here(), "MODEL")
     if not isinstance(spec, NetSpec):
-        if len(spec.text.split()) > 1 or "/" in model:
+        if len(spec.split()) > 1 or "/" in model:
             raise SettingError("MODEL", model, "no trial and no file", _MODELS)
         raise no_such_net(Workspace.here(), model, "MODEL", engine=False)
     return spec
-
-
-def _player(spec: NetSpec) -> tuple[NetPlayer, str]:
-    """The net, ready to move at one board, and what it is called: how a match would name it."""
-    net, config = load_net(spec.directory, spec.samples)
-    samples = spec.samples or trained_samples(spec.directory)
-    options = {"choice" if name == "kind" else name: value for name, value in spec.choice.model_dump().items()}
-    version = ",".join([f"{trial_id(config)}@{samples}", *(f"{name}={value}" for name, value in options.items())])
-    return NetPlayer(net, config.features, spec.choice, chunk=1), version
-
-
-def _guard(engine: str, seed: int) -> Guard:
-    try:
-        return Guard(parse_engine(engine), seed)
-    except EngineError as error:
-        raise SettingError(
-            "guard", engine, f"does not answer as a GTP engine: {error}", "gnugo, gnugo:1 … gnugo:10 or a GTP command"
-        ) from None

@@ -60,7 +60,7 @@ def write_reports(studies: tuple[str, ...]) -> None:
     if not studies:
         from reports.book.book import worth_showing, write_book  # with pandas
         from reports.book.samples import write_samples
-        from reports.play.all_games import load_played
+        from reports.play.matches import load_played
 
         rates = _search_reports(workspace, searches)
         with moving("report over all studies: games, then tables and figures of all sections"):

@@ -24,8 +24,8 @@ from reports.frames.rows import csv_bytes, effect_rows, make_frame, trial_rows
 from reports.html.charts import study_curves
 from reports.html.page import html_page
 from reports.page import Page, Section, escaped, markdown
-from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
+from reports.play.matches import NOTHING_PLAYED, Played
 from reports.results.nets import measured_nets
 from reports.results.page import judge_page
 from reports.search.figure import draw_search

@@ -9,7 +9,7 @@ from ablations.published_results import Published, PublishedRow
 from ablations.registry import Registry
 from reports.book.published import CERTAINTY, HERE, comparable, coverage, legend, mark, own_row, percent
 from reports.page import Section
-from reports.play.all_games import NOTHING_PLAYED, Played, against_engine
+from reports.play.matches import NOTHING_PLAYED, Played, against_engine
 from reports.results.nets import MeasuredNet, level_cell, perplexity_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row

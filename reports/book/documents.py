@@ -11,7 +11,7 @@ from ablations.registry import Registry
 from gonn_core.play.rules import RuleSet
 from reports.book.published import NOT_HERE, Ours, comparable, counterparts, coverage, joined, own_row, percent, system
 from reports.page import Section
-from reports.play.all_games import Played, against_engine
+from reports.play.matches import Played, against_engine
 from reports.results.compare import used_trials
 from reports.results.costs import mean_cost
 from reports.results.group import MAIN

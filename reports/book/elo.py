@@ -11,34 +11,32 @@ from ablations.published_results import EloPoint
 from ablations.registry import Registry
 from ablations.study import Study
 from gonn_core.errors import markdown_escape
-from gonn_core.play.match.record import player_id
 from reports.book.elo_picture import elo_picture
 from reports.book.published import comparable
 from reports.cache import Picture
 from reports.files import write_files
 from reports.page import Section
-from reports.play.all_games import Played, trial_names
-from reports.play.correspondence import CurvePoint, RatedPoint, elo_of_nats, uncertainty
-from reports.play.ladder import Ladder, ladder_table, ladder_text
-from reports.play.match_table import match_table
-from reports.play.players import player_names
+from reports.play.ladder import Ladder, elo_of_nats, elo_text, ladder_table, ladder_text, uncertainty
+from reports.play.matches import Played, match_table
+from reports.play.players import names_in, trial_names
 from reports.results.nets import MeasuredNet, level, structure
-from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Table, make_row, text_cell
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 
 _PUBLISHED = (
-    Column("top1", "test top-1, GoGoD"),
-    Column("nats", "test nats, GoGoD"),
-    Column("perplexity", "perplexity"),
-    Column("elo", "relative Elo"),
+    Column("top1", "test top-1, GoGoD", show=lambda share: f"{100 * share:.0f} %"),
+    Column("nats", "test nats, GoGoD", show="{:.2f}".format),
+    Column("perplexity", "perplexity", show="{:.1f}".format),
+    Column("elo", "relative Elo", show=lambda elo: f"{'~' if elo else ''}{elo:.0f}"),
 )
 _READ = (
     Column("net", "net", "left"),
-    Column("nats", "test nats", parts=("test_nats",)),
+    Column("nats", "test nats", parts=("test_nats",), show="{:.4f}".format),
     Column("elo", "relative Elo, interpolated", parts=("elo", "elo_low", "elo_high")),
 )
+Curve = tuple[Sequence[float], Sequence[float], np.ndarray | None]
+"""Losses, their Elo and its covariance."""
 TO_RATE = (
     "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: "
     "make elo BASE=gonn-b5 DATA=kgs plays them,"
@@ -77,23 +75,24 @@ def _published_sentences(points: Sequence[EloPoint], measured: bool) -> list[str
         "Published for nets trained on GoGoD and moves drawn as the document's play.py draws them; from a few "
         "thousand games, very roughly."
     )
+    missed = uncertainty([point.nats for point in points], [point.elo for point in points])
     read = (
         "Between its points Elo is read from straight lines. Leaving out each inner point in turn misses it by "
-        f"{uncertainty(points):.0f} Elo (root mean square): that is"
+        f"{missed:.0f} Elo (root mean square): that is"
         " taken for the uncertainty, and nothing is read outside the table or from games other than GoGoD's."
     )
     return [origin, read if measured else f"{read} No net here was measured on GoGoD."]
 
 
 def _published(points: Sequence[EloPoint]) -> Table:
-    rows = []
-    for point in points:
-        cells = {"top1": Cell(f"{100 * point.top1:.0f} %", point.top1), "nats": Cell(f"{point.nats:.2f}", point.nats)}
-        cells |= {
-            "perplexity": Cell(f"{math.exp(point.nats):.1f}", math.exp(point.nats)),
-            "elo": Cell(f"{'~' if point.elo else ''}{point.elo:.0f}", point.elo),
-        }
-        rows.append(Row(f"{point.nats:g}", cells))
+    rows = [
+        make_row(
+            _PUBLISHED,
+            f"{point.nats:g}",
+            {"top1": point.top1, "nats": point.nats, "perplexity": math.exp(point.nats), "elo": point.elo},
+        )
+        for point in points
+    ]
     note = "~ about, as printed. Perplexity, exp(nats), is worked out here."
     return Table("elo", "Published correspondence", _PUBLISHED, tuple(rows), (note,))
 
@@ -101,60 +100,63 @@ def _published(points: Sequence[EloPoint]) -> Table:
 def _read_tables(
     registry: Registry, points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Sequence[MeasuredNet]
 ) -> list[Table]:
-    """Losses of nets that no games rate, each read from the correspondences of its own data set and kind of net."""
+    """Losses of nets that no games rate, each read from the correspondences of its own data set and kind of net: what
+    another kind of net (ResNet, CNN, encoder) loses says less of its strength."""
     tables = []
+    kinds = {id(net): structure(net.config.net).split()[0] for net in nets}
     if len(points) >= 3:
-        read = [
-            (net, comparable(registry, net)) for net in nets if net.study.data == "gogod" and _kind(net) == "ResNet"
+        evaluated = [
+            (net, comparable(registry, net)) for net in nets if net.study.data == "gogod" and kinds[id(net)] == "ResNet"
         ]
         title = "Losses measured here, read from the published correspondence"
-        tables.append(_read("elo-ours", title, points, None, read))
+        curve: Curve = [point.nats for point in points], [float(point.elo) for point in points], None
+        tables.append(_read("elo-ours", title, curve, evaluated))
     for ladder in ladders:
-        if len(ladder.curve()) >= 3:
-            own = [
-                RatedPoint(ladder.file.rungs[number].nats, float(ladder.ratings.elo[number]))
-                for number in ladder.curve()
+        numbers = ladder.curve()
+        if len(numbers) >= 3:
+            curve = (
+                [ladder.file.rungs[number].nats for number in numbers],
+                [float(ladder.ratings.elo[number]) for number in numbers],
+                ladder.ratings.covariance[np.ix_(numbers, numbers)],
+            )
+            alike = {rung.structure.split()[0] for rung in ladder.file.rungs}
+            evaluated = [
+                (net, net.evaluation(ladder.file.history))
+                for net in nets
+                if net.study.data == ladder.file.data and kinds[id(net)] in alike
             ]
-            kinds = {rung.structure.split()[0] for rung in ladder.file.rungs}
-            alike = [net for net in nets if net.study.data == ladder.file.data and _kind(net) in kinds]
-            read = [(net, net.evaluation(ladder.file.history)) for net in alike]
             title = f"Losses measured here, read from the ladder {ladder.title}"
-            tables.append(_read(f"elo-read-{ladder.file.id}", title, own, ladder.covariance(), read))
+            tables.append(_read(f"elo-read-{ladder.file.id}", title, curve, evaluated))
     return [table for table in tables if table.rows]
-
-
-def _kind(net: MeasuredNet) -> str:
-    """ResNet, CNN or encoder: what another kind of net loses says less of its strength."""
-    return structure(net.config.net).split()[0]
 
 
 def _read(
     name: str,
     title: str,
-    points: Sequence[CurvePoint],
-    covariance: np.ndarray | None,
+    curve: Curve,
     nets: Sequence[tuple[MeasuredNet, int | None]],
 ) -> Table:
-    """`nets`: each with the number of the evaluation that its loss is taken from."""
+    """nets: each with the number of the evaluation that its loss is taken
+    from."""
+    losses, elos, covariance = curve
     rows = []
     for net, number in nets:
         loss = None if number is None else level(net, number, "nats")
         if loss is None:
             continue
-        strength = elo_of_nats(points, loss.delta, loss.interval95, covariance)
+        strength = elo_of_nats(losses, elos, loss.delta, loss.interval95, covariance)
         trials = tuple(trial.id for trial in net.evaluated(number))
         text = "outside the table"
-        values: list[float] | None = None
         if strength is not None:
-            values = [strength.elo, strength.low, strength.high]
-            elo, low, high = (formats.minus(f"{value:.0f}") for value in values)
+            elo, low, high = map(elo_text, strength)
             text = f"{elo} [{low}, {high}]"
-        cells = {
+        values = {
             "net": text_cell(f"{net.name} ({net.study.budget_label})"),
-            "nats": Cell(f"{loss.delta:.4f}", loss.delta, trials, number),
-            "elo": Cell(text, values, trials, number),
+            "nats": loss.delta,
+            "elo": Cell(text, strength and list(strength), trials, number),
         }
-        rows.append(Row(f"{net.name}, {net.study.budget_label}, {net.trials[0].id}", cells))
+        key = f"{net.name}, {net.study.budget_label}, {net.trials[0].id}"
+        rows.append(make_row(_READ, key, values, trials, number))
     note = (
         "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and "
         "who sees no last moves, or only lost them now and"
@@ -191,10 +193,6 @@ def play_section(played: Played, studies: Sequence[Study]) -> Section:
     matches = played.with_engines
     if not matches:
         return Section("Games with engines", (TO_PLAY,))
-    identities = {player_id(identity): identity for match in matches for identity in match.players.values()}
-    names = player_names(identities, trial_names(studies))
-    return Section(
-        "Games with engines",
-        ("Whole games through the Go Text Protocol, colours alternating.",),
-        tables=(match_table(sorted(matches, key=lambda match: match.id), names),),
-    )
+    table = match_table(matches, names_in(matches, trial_names(studies)))
+    sentences = ("Whole games through the Go Text Protocol, colours alternating.",)
+    return Section("Games with engines", sentences, tables=(table,))

@@ -14,8 +14,7 @@ from gonn_core.evaluation.metrics import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import SIDES, Match, game_points, player_id
 from reports.claims.findings import ClaimFinding, claim_values
-from reports.play.all_games import trial_names
-from reports.play.players import player_names
+from reports.play.players import names_in, trial_names
 from reports.results.compare import used_trials
 from reports.results.curves import curve_value
 from reports.results.group import MAIN
@@ -120,8 +119,7 @@ def claim_rows(study: Study, findings: Iterable[ClaimFinding]) -> Iterator[Row]:
 
 def game_rows(matches: Sequence[Match], studies: Sequence[Study], trials: Container[str] | None) -> Iterator[Row]:
     """One row per game. `studies` name the nets; `trials`: of matches in which one of these plays, None: of all."""
-    identities = {player_id(player): player for match in matches for player in match.players.values()}
-    names = player_names(identities, trial_names(studies))
+    names = names_in(matches, trial_names(studies))
     for match in matches:
         if trials is not None and not any(match.players[side].get("trial") in trials for side in SIDES):
             continue

@@ -2,7 +2,7 @@
 and in which matches.
 
 The file holds the decisions and the nets' results on test games; ratings are computed from the matches whenever they
-are read. A ladder is shown as a table and in words.
+are read. A ladder is shown as a table and in words; losses of other nets are read from its curve.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import Field
 
 from gonn_core.config import parse_model
@@ -20,23 +21,30 @@ from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.files.json_files import present, read_record, tell
 from gonn_core.play.match.record import Match, load_matches, player_id
 from gonn_core.settings.strict import Strict
-from reports.play.players import engine_text, is_net
+from reports.play.players import engine_text, rules_text
 from reports.play.rating import NORMAL_95, Ratings, Tally, rate, tally
-from reports.play.ratings import elo_text, rules_text
+from reports.stats.estimates import Interval
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Table, make_row
 from reports.tables.formats import in_short
 
 FORMAT = 1
 FILE = "elo.json"
 _KEYS = ("id", "title", "rungs", "matches")
+
+
+def elo_text(elo: float) -> str:
+    """`1234`, `−56`."""
+    return formats.minus(f"{elo:.0f}")
+
+
 _COLUMNS = (
     Column("net", "player", "left"),
     Column("structure", "structure", "left", under="net"),
-    Column("top1", "test top-1", parts=("test_top1",)),
-    Column("nats", "test nats", parts=("test_nats",)),
+    Column("top1", "test top-1", parts=("test_top1",), show=lambda share: formats.level(share, "share")),
+    Column("nats", "test nats", parts=("test_nats",), show=formats.level),
     Column("elo", "relative Elo", parts=("elo", "elo_half_width95")),
-    Column("games", "games"),
+    Column("games", "games", show=formats.count),
 )
 
 
@@ -57,11 +65,6 @@ class Rung(Strict):
     def id(self) -> str:
         """Id of the player."""
         return player_id(self.player)
-
-    @property
-    def samples(self) -> int:
-        """Samples that the net was trained on."""
-        return self.player["samples"]
 
 
 class Settings(Strict):
@@ -114,7 +117,7 @@ class Ladder:
     @cached_property
     def ratings(self) -> Ratings:
         """Relative to the first rung."""
-        return rate(self.tally.points, self.tally.games, 0)
+        return rate(self.tally.taken, self.tally.met)
 
     @property
     def games(self) -> int:
@@ -124,13 +127,11 @@ class Ladder:
     def neighbours(self) -> list[tuple[float, float | None]]:
         """For each rung but the last: games with the next one, and half of the 95 % interval between them in Elo (None:
         no games link them)."""
-        pairs = []
-        for lower in range(len(self.file.rungs) - 1):
-            difference = self.ratings.difference(lower + 1, lower)
-            pairs.append(
-                (float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1])
-            )
-        return pairs
+        differences = [self.ratings.difference(lower + 1, lower) for lower in range(len(self.file.rungs) - 1)]
+        return [
+            (float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1])
+            for lower, difference in enumerate(differences)
+        ]
 
     @property
     def title(self) -> str:
@@ -144,11 +145,11 @@ class Ladder:
 
     def rated(self) -> list[int]:
         """Numbers of the rungs that games link to the first."""
-        return [
-            number
-            for number in range(len(self.file.rungs))
-            if self.ratings.component[number] == self.ratings.component[0]
-        ]
+        return [number for number in range(len(self.file.rungs)) if self.linked(number)]
+
+    def linked(self, number: int) -> bool:
+        """Whether games link a player to the first rung."""
+        return bool(self.ratings.component[number] == self.ratings.component[0])
 
     def curve(self) -> list[int]:
         """Numbers of the rated rungs that choose moves as the first does: strength against loss is drawn through
@@ -156,10 +157,11 @@ class Ladder:
         first = self.file.rungs[0].player["choice"]
         return [number for number in self.rated() if self.file.rungs[number].player["choice"] == first]
 
-    def covariance(self) -> np.ndarray:
-        """Of the ratings of `curve()`, in Elo²."""
-        chosen = self.curve()
-        return self.ratings.covariance[np.ix_(chosen, chosen)]
+    def engine(self) -> int | None:
+        """Number of the engine that links the ladder, if one does."""
+        link = self.file.link
+        player = player_id(link.player) if link is not None and link.player is not None else None
+        return self.tally.ids.index(player) if player in self.tally.ids else None
 
 
 def ladder_id(rungs: list[dict], seed: int) -> str:
@@ -192,23 +194,18 @@ def ladder_table(ladder: Ladder) -> Table:
     """A row per rung, weakest first, then the engine that links it; those without games have no Elo."""
     rows = []
     for number, rung in enumerate(ladder.file.rungs):
-        cells = {
-            "net": text_cell(rung.name),
-            "structure": text_cell(f"{rung.structure}, {formats.count(rung.parameters)} parameters"),
-            "top1": Cell(formats.level(rung.top1, "share"), rung.top1, (rung.player["trial"],)),
-            "nats": Cell(formats.level(rung.nats), rung.nats, (rung.player["trial"],)),
+        trials = (rung.player["trial"],)
+        values = {
+            "net": rung.name,
+            "structure": f"{rung.structure}, {formats.count(rung.parameters)} parameters",
+            "top1": _COLUMNS[2].cell(rung.top1, trials),
+            "nats": _COLUMNS[3].cell(rung.nats, trials),
         }
-        rows.append(Row(rung.id, {**cells, **_strength(ladder, number)}))
-    for number in range(len(ladder.file.rungs), len(ladder.tally.ids)):
-        identity = ladder.tally.identities[ladder.tally.ids[number]]
-        if not is_net(identity) and identity == (ladder.file.link.player if ladder.file.link else None):
-            blank = {key: Cell(formats.NONE) for key in ("structure", "top1", "nats")}
-            rows.append(
-                Row(
-                    ladder.tally.ids[number],
-                    {"net": text_cell(engine_text(identity)), **blank, **_strength(ladder, number)},
-                )
-            )
+        rows.append(make_row(_COLUMNS, rung.id, values | _strength(ladder, number)))
+    if (engine := ladder.engine()) is not None:
+        player = ladder.tally.ids[engine]
+        values = {"net": engine_text(ladder.tally.identities[player]), **_strength(ladder, engine)}
+        rows.append(make_row(_COLUMNS, player, values))
     tested = ladder.file.rungs[0]
     note = (
         f"Top-1 and nats on {tested.positions:,} test positions of {tested.test_games:,} games "
@@ -218,35 +215,68 @@ def ladder_table(ladder: Ladder) -> Table:
     return Table(f"elo-{ladder.file.id}", f"Rated here: {ladder.title}", _COLUMNS, tuple(rows), (note,))
 
 
-def _strength(ladder: Ladder, number: int) -> dict[str, Cell]:
-    games = int(ladder.tally.met[number].sum())
-    if ladder.ratings.component[number] != ladder.ratings.component[0]:
-        return {"elo": Cell(formats.NONE), "games": Cell(formats.count(games), games)}
+def _strength(ladder: Ladder, number: int) -> dict:
+    """Values of a player's Elo and games."""
+    games = {"games": int(ladder.tally.met[number].sum())}
+    if not ladder.linked(number):
+        return games
     elo, half = float(ladder.ratings.elo[number]), ladder.ratings.half_width(number)
     text = elo_text(elo) if number == 0 else f"{elo_text(elo)} ± {half:.0f}"
-    return {"elo": Cell(text, [elo, half]), "games": Cell(formats.count(games), games)}
+    return games | {"elo": Cell(text, [elo, half])}
 
 
 def ladder_text(ladder: Ladder) -> list[str]:
     """What was played, how sure it is, and how it is linked to an engine."""
     file, neighbours = ladder.file, ladder.neighbours()
-    halves = [half for _, half in neighbours if half is not None]
+    widest = max(half for _, half in neighbours if half is not None)
     played = f"Ladder {ladder.title}: {formats.count(ladder.games)} games here, neighbours against each other"
-    wanted = (
+    until = (
         f"differences known to ±{file.settings.within:g} Elo (95 %) or {formats.count(file.settings.most)} games a pair"
     )
     done = all(
         games >= file.settings.most or (half is not None and half <= file.settings.within) for games, half in neighbours
     )
     sure = (
-        f", until there were {wanted}; the widest is ±{max(halves):.0f}."
+        f", until there were {until}; the widest is"
         if done
-        else f". Not finished: it is to go on until there are {wanted}; so far the widest is ±{max(halves):.0f}."
+        else f". Not finished: it is to go on until there are {until}; so far the widest is"
     )
     choices = ", ".join(f"{key} {value}" for key, value in file.rungs[0].player["choice"].items())
-    texts = [f"{played}{sure} Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}."]
-    unlinked = len(file.rungs) - len(ladder.rated())
-    texts += (
-        [f"{unlinked} of the {len(file.rungs)} rungs are not linked to the first by games yet."] if unlinked else []
-    )
-    return texts + [file.link.note if file.link else "No link to GNU Go: no games with it were played for this ladder."]
+    texts = [f"{played}{sure} ±{widest:.0f}. Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}."]
+    if unlinked := len(file.rungs) - len(ladder.rated()):
+        texts.append(f"{unlinked} of the {len(file.rungs)} rungs are not linked to the first by games yet.")
+    return [*texts, file.link.note if file.link else "No link to GNU Go: no games with it were played for this ladder."]
+
+
+def elo_of_nats(
+    losses: ArrayLike,
+    elos: ArrayLike,
+    nats: float,
+    interval: Interval | None = None,
+    covariance: np.ndarray | None = None,
+) -> tuple[float, float, float] | None:
+    """Elo at a loss by straight lines between points of loss and Elo (spec: GoNN 4.9, or rated here), and its ends: one
+    uncertainty of the lines beyond those of the loss's `interval`. None outside the points, for they say nothing of
+    such nets; ends beyond them are cut. covariance: (n, n) in Elo² of the points' Elo."""
+    order = np.argsort(losses)
+    x, y = np.asarray(losses)[order], np.asarray(elos)[order]
+    if not x[0] <= nats <= x[-1]:
+        return None
+    ends = np.interp([nats, nats] if interval is None else [interval.low, interval.high], x, y)
+    margin = uncertainty(losses, elos)
+    if covariance is not None:
+        weights = np.array([np.interp(nats, x, row) for row in np.eye(len(x))])
+        margin = float(np.sqrt(margin**2 + weights @ covariance[np.ix_(order, order)] @ weights))
+    # Measured points may not rise all the way.
+    return float(np.interp(nats, x, y)), float(min(ends)) - margin, float(max(ends)) + margin
+
+
+def uncertainty(losses: ArrayLike, elos: ArrayLike) -> float:
+    """How far straight lines between points can be trusted, in Elo: the root mean square error of reading each inner
+    point from the others. Ours: the document gives none. Raises ValueError below 3 points."""
+    order = np.argsort(losses)
+    x, y = np.asarray(losses)[order], np.asarray(elos)[order]
+    if len(x) < 3:
+        raise ValueError("the uncertainty of a correspondence needs 3 points")
+    errors = [np.interp(x[i], np.delete(x, i), np.delete(y, i)) - y[i] for i in range(1, len(x) - 1)]
+    return float(np.sqrt(np.mean(np.square(errors))))

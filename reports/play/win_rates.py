@@ -13,13 +13,48 @@ import numpy as np
 from ablations.study import Contrast
 from gonn_core.play.match.record import SIDES, Match
 from reports.play.players import choice_text, is_net
+from reports.play.rating import wilson
 from reports.results.study_results import StudyResults
 from reports.stats.clusters import EvaluationNoise
 from reports.stats.estimates import Effect, effect_of, quantile
 from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
+from reports.tables.verdicts import verdict_text
 
 PUBLISHED = ""
 """The choice of moves that claims are judged by, as `choice_text` has it."""
+USUAL = "drawn, full history"
+"""How nets choose where a game does not say otherwise; GoNN's own games showed its nets the last moves alone."""
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * min(1.0, max(0.0, share)):.1f} %"
+
+
+def _per_cents(ends: Sequence[float]) -> str:
+    return f"[{', '.join(map(_per_cent, ends))}]"
+
+
+_COLUMNS = (
+    Column("card", "enhancement", "left"),
+    Column("rate", "win rate", show=_per_cent),
+    Column("interval", "95 % interval", under="rate", parts=interval95(), show=_per_cents),
+    Column(
+        "wilson",
+        "of these nets alone",
+        brief=False,
+        under="rate",
+        parts=("wilson95_low", "wilson95_high"),
+        show=_per_cents,
+    ),
+    Column("games", "games", show=formats.count),
+    Column("choice", "moves", "left"),
+    Column("q", "q", printed=False, show=formats.q_value),
+    Column("verdict", "verdict", "left"),
+    Column("bound", "smaller than", printed=False, show=lambda bound: ""),
+    Column("seeds", "seeds", under="games", show=formats.seeds),
+)
 
 
 @dataclass(frozen=True)
@@ -115,3 +150,34 @@ def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
         parts = (float(rates.var(ddof=1)) / n, n - 1.0), (likely * (1 - likely) / whole, whole - 1.0)
         part = max(parts, key=lambda each: each[0] ** 0.5 * quantile(0.975, each[1]))
     return effect_of(card, float(rates.mean() - 0.5), part, EvaluationNoise(0.0, 0.0, 2), (n, n))
+
+
+def play_table(results: StudyResults) -> Table | None:
+    """A row per card and choice of moves; None while no games are played."""
+    rows = tuple(_row(rate) for rate in win_rates(results))
+    if not rows:
+        return None
+    notes = (
+        "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed "
+        "against each other. The interval is over seeds: it is for nets trained anew; the one of these nets alone "
+        "(Wilson's) is for further games of theirs. q is over the enhancements with one choice of moves. Drawn: from "
+        "GoNN's distribution over the likeliest moves.",
+    )
+    return Table("play", "Play: with against without", _COLUMNS, rows, notes)
+
+
+def _row(rate: WinRate) -> Row:
+    ends = rate.effect.interval95
+    values = {
+        "card": rate.card,
+        "rate": 0.5 + rate.effect.delta,
+        "interval": None if ends is None else [0.5 + ends.low, 0.5 + ends.high],
+        "games": rate.games,
+        "wilson": list(wilson(rate.points, rate.games)),
+        "choice": rate.choice or USUAL,
+        "q": rate.effect.q,
+        "bound": rate.effect.bound,
+        "verdict": Cell(verdict_text(rate.verdict, rate.effect, "win_rate"), rate.verdict, rate.trials),
+        "seeds": [seed.seed for seed in rate.seeds],
+    }
+    return make_row(_COLUMNS, f"{rate.card} {rate.choice}".strip(), values, rate.trials)

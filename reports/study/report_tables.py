@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gonn_core.metrics import SUMMARISED
 from reports.claims.findings import claims_table
-from reports.play.arms_table import play_table
+from reports.play.win_rates import play_table
 from reports.probes.tables import study_table
 from reports.results.group import MAIN
 from reports.screen.interactions import folded_tables, printed_tables

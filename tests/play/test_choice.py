@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.go.points import POINTS
-from gonn_core.play.choice import Choice, bias, choose
+from gonn_core.play.net_player import Choice, bias, choose
 
 BIASED = Choice()
 

@@ -106,19 +106,6 @@ def test_random_ko_games_agree_with_the_slow_rules(seed):
         assert {p for p in points if candidates[p]} == slow_candidates(board, here, colour)
 
 
-def test_ko_games_reach_superko():
-    """The games above are worth something: moves are refused by superko alone."""
-    assert (
-        sum(
-            slow.why_illegal(p, game.to_move) == "superko"
-            for seed in range(3)
-            for game, slow, near in ko_game(seed, 40)
-            for p in near
-        )
-        > 10
-    )
-
-
 @settings(max_examples=15)
 @given(st.integers(0, 2**32))
 def test_whole_games_agree_with_sgfmill_on_captures_and_undo_restores_them(seed):
@@ -178,32 +165,6 @@ def test_three_kos_taken_in_turn_come_back_unless_superko_forbids_it():
         if not superko:
             game.play(at["f"])
             assert game.stones().tolist() == start
-
-
-def test_any_colour_may_move_twice_and_passes_are_counted():
-    game = Game(to_move=WHITE)
-    assert game.to_move == WHITE and game.passes == 0
-    game.play(3)
-    game.play(4, WHITE)
-    assert game.moves == [(WHITE, 3), (WHITE, 4)] and game.to_move == BLACK
-    game.play(PASS)
-    assert game.passes == 1 and not game.over
-    game.play(PASS)
-    assert game.passes == 2 and game.over
-    game.undo()
-    assert game.passes == 1 and game.to_move == WHITE
-    game.to_move = BLACK
-    assert game.to_move == BLACK
-
-
-def test_a_copy_goes_its_own_way():
-    game = Game(setup={5: WHITE})
-    game.play(3)
-    twin = game.copy()
-    twin.play(4)
-    assert game.moves == [(BLACK, 3)] and twin.moves == [(BLACK, 3), (WHITE, 4)] and twin.setup == {5: WHITE}
-    game.undo()
-    assert len(twin) == 2
 
 
 def test_more_moves_than_there_was_room_for():

@@ -7,11 +7,10 @@ import torch
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, SYMMETRY, WHITE
-from gonn_core.play.choice import Choice
 from gonn_core.play.game import Game
-from gonn_core.play.match.players import EngineSpec, load_player, parse_player
+from gonn_core.play.match.players import load_player, parse_player
 from gonn_core.play.match.record import player_id
-from gonn_core.play.net_player import NetPlayer
+from gonn_core.play.net_player import Choice, NetPlayer
 from gonn_core.trial.weights import load_net
 from tests.boards import parse_board
 from tests.features import configs
@@ -77,15 +76,6 @@ def test_eight_symmetries_are_averaged_turned_back():
     assert np.allclose(*same, atol=1e-5)
 
 
-def test_one_symmetry_may_be_asked_for():
-    game, one, eight = game_with(1, 2, 3), player(), player(symmetries=8)
-    table, which = game.table, np.zeros(1, np.int64)
-    each = [one.table_logits(table, which, symmetry) for symmetry in range(8)]
-    np.testing.assert_array_equal(each[0], one.table_logits(table, which))
-    np.testing.assert_allclose(np.mean(each, axis=0), eight.table_logits(table, which), rtol=1e-5, atol=1e-5)
-    np.testing.assert_array_equal(eight.policies([game], 3), one.policies([game], 3))
-
-
 @pytest.mark.parametrize(
     "features, planes",
     [(configs.GO_NN, 21), (configs.CAZENAVE, 45), (configs.GONN, 26)],
@@ -101,7 +91,7 @@ def test_many_games_give_the_moves_that_each_gives_alone(features, planes):
     asked = player(features, planes)
     together = asked.moves(games, draws)
     assert together == [asked.moves([game], draws[k : k + 1])[0] for k, game in enumerate(games)]
-    assert all(game.legal(move) for game, move in zip(games, together, strict=True))
+    assert all(game.why_illegal(move, game.to_move) is None for game, move in zip(games, together, strict=True))
 
 
 NEUTRAL = 9 * 19 + 8
@@ -125,17 +115,6 @@ def test_passes_when_everything_is_settled_and_plays_a_neutral_point_before(colo
     )  # two points inside Black's area: no simple eye, but nothing to play for
     assert player().moves([inside], draws) == [PASS]
     assert player(passing="no_candidates").moves([inside], draws) != [PASS]
-
-
-def test_after_pass_answers_a_pass_alone():
-    game = game_with(60, 70)
-    asked = player(passing="after_pass")
-    assert asked.moves([game], np.array([0.3])) != [PASS]
-    game.play(PASS)
-    assert asked.moves([game], np.array([0.3])) == [PASS]
-    game.play(PASS)
-    game.undo()
-    assert player(passing="no_candidates").moves([game], np.array([0.3])) != [PASS]
 
 
 def test_settled_points_get_no_probability():
@@ -162,8 +141,8 @@ def test_players_as_they_are_named(tmp_path):
     assert spec.directory == folder and spec.samples == 800
     assert spec.choice == Choice(kind="argmax", history="none", symmetries=8, passing="after_pass")
     assert parse_player(str(folder)).choice == Choice()
-    assert parse_player("gnugo:5", known.__getitem__) == EngineSpec("gnugo:5")
-    assert parse_player("/usr/bin/pachi -t =100000, x", known.__getitem__) == EngineSpec("/usr/bin/pachi -t =100000, x")
+    for engine in ("gnugo:5", "/usr/bin/pachi -t =100000, x"):
+        assert parse_player(engine, known.__getitem__) == engine
     for text, problem in (
         (f"{folder},choice=best", "choice=best: .*valid: biased, argmax, sampled"),
         (f"{folder},symmetries=2", "symmetries=2: .*valid: 1, 8"),

@@ -4,27 +4,39 @@ Input is untrusted: lines are bounded, control characters dropped, what an error
 loop survives all that a controller sends.
 """
 
+import inspect
 import math
 import re
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO, NamedTuple
 
 from gonn_core.errors import printable
 from gonn_core.go.points import BLACK, PASS, WHITE, point
+from gonn_core.play.engines.client import EngineError
 
 LONGEST_LINE = 64 * 1024
 """Bytes of a command line; a longer one is read to its end, thrown away and answered with an error."""
 
 LARGEST_INTEGER = 2**31 - 1
 _CONTROL = bytes([*range(9), *range(10, 32), 127])  # all but the tabulator
-_COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+Command = Callable[..., str | None]
+"""Takes its arguments as words and returns the answer, which may have several lines; None: an empty one. Raises
+GtpError when it fails."""
 
 
 class GtpError(Exception):
     """A command that fails; its text goes to the controller as `? text`."""
+
+
+class Quit(Exception):
+    """Ends the loop after an empty answer."""
+
+
+class Held(str):
+    """An answer that stays open until the controller's next line or its end: what analysis commands give."""
 
 
 class GtpCommand(NamedTuple):
@@ -68,22 +80,21 @@ def parse_line(line: bytes, too_long: bool = False) -> GtpCommand | None:
 
 def colour(word: str) -> int:
     """BLACK or WHITE from `b`, `black`, `w`, `white` in any case. Raises GtpError."""
-    try:
-        return _COLOURS[word.lower()]
-    except KeyError:
-        raise GtpError("invalid color or coordinate") from None
+    if word.lower() not in COLOURS:
+        raise GtpError("invalid color or coordinate")
+    return COLOURS[word.lower()]
 
 
 def vertex(word: str) -> int:
     """Point 0..360 from `Q16`, or PASS from `pass`, in any case. Raises GtpError."""
     if word.lower() == "pass":
         return PASS
-    if not re.fullmatch("[A-Za-z][1-9][0-9]?", word):
-        raise GtpError("invalid color or coordinate")
     try:
-        return point(word)
+        if re.fullmatch("[A-Za-z][1-9][0-9]?", word):
+            return point(word)
     except ValueError:
-        raise GtpError("invalid color or coordinate") from None
+        pass
+    raise GtpError("invalid color or coordinate")
 
 
 def whole(word: str) -> int:
@@ -95,127 +106,70 @@ def whole(word: str) -> int:
 
 def number(word: str) -> float:
     """A finite number. Raises GtpError."""
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", word):
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", word) or not math.isfinite(float(word)):
         raise GtpError("syntax error")
-    value = float(word)
-    if not math.isfinite(value):
-        raise GtpError("syntax error")
-    return value
+    return float(word)
 
 
-class Verb(NamedTuple):
-    """A command of the engine."""
-
-    usage: str
-    """Its arguments, such as `COLOR VERTEX`; `[COLOR]` may be left out, `VERTEX…` stands for any number of them."""
-    answer: Callable[..., str]
-    """Takes the arguments as words and returns the answer, which may have several lines. Raises GtpError when it
-    fails."""
-
-    def takes(self, count: int) -> bool:
-        """True when the command can have that many arguments."""
-        names = self.usage.split()
-        if any(name.endswith("…") for name in names):
-            return True
-        return sum(not name.startswith("[") for name in names) <= count <= len(names)
-
-
-class Quit(Exception):
-    """Ends the loop after an empty answer."""
-
-
-class Held(str):
-    """An answer that stays open until the controller's next line or its end: what analysis commands give."""
-
-    seconds: float | None
-    """Time after which it is given again, and again; None: once."""
-
-    def __new__(cls, text: str, seconds: float | None = None) -> "Held":
-        held = super().__new__(cls, text)
-        held.seconds = seconds
-        return held
-
-
-class _Open:
-    """An answer held open, repeated by a thread until `close` ends it with an empty line."""
-
-    def __init__(self, answers: BinaryIO, held: Held):
-        self._answers, self._closing = answers, threading.Event()
-        self._thread = None
-        if held.seconds is not None:
-            line = _body(held).strip(b"\n") + b"\n"
-            self._thread = threading.Thread(target=self._repeat, args=(line, held.seconds), daemon=True)
-            self._thread.start()
-
-    def _repeat(self, line: bytes, seconds: float) -> None:
-        try:
-            while not self._closing.wait(seconds):
-                self._answers.write(line)
-                self._answers.flush()
-        except (OSError, ValueError):
-            return  # the controller left; who writes next learns of it
-
-    def close(self) -> None:
-        """End the answer. Nobody else writes before."""
-        self._closing.set()
-        if self._thread is not None:
-            self._thread.join()
-        self._answers.write(b"\n")
-        self._answers.flush()
-
-
-def serve(commands: BinaryIO, answers: BinaryIO, table: Mapping[str, Verb]) -> None:
+def serve(commands: BinaryIO, answers: BinaryIO, table: Mapping[str, Command]) -> None:
     """Answers the commands of a stream in order, each answer flushed, until `quit` or the end of either stream."""
-    still: _Open | None = None
+    held = False
+
+    def write(data: bytes) -> None:
+        answers.write(data)
+        answers.flush()
+
     try:
         for command in read_commands(commands):
-            if still is not None:  # any line ends it
-                still.close()
-                still = None
+            if held:  # any line ends it
+                write(b"\n")
+            held = False
             if command is None:
                 continue
-            success, text, quits = _answer(command, table)
-            answers.write(_framed(command.id, success, text))
-            answers.flush()
-            if isinstance(text, Held):
-                still = _Open(answers, text)
+            mark, text, quits = _answer(command, table)
+            held = isinstance(text, Held)
+            first, *lines = text.split("\n")  # no empty line within it, one at its end unless it is held open
+            lines = [f"{mark}{command.id} {first}".rstrip(), *(line for line in lines if line.strip())]
+            write("".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace") + b"\n" * (not held))
             if quits:
                 return
-        if still is not None:
-            still.close()
+        if held:
+            write(b"\n")
     except BrokenPipeError:
         return  # the controller left without a word
 
 
-def _answer(command: GtpCommand, table: Mapping[str, Verb]) -> tuple[bool, str, bool]:
-    """Whether the command succeeded, its answer, and whether the loop ends."""
+def _answer(command: GtpCommand, table: Mapping[str, Command]) -> tuple[str, str, bool]:
+    """`=` or `?`, the answer, and whether the loop ends."""
     if command.problem:
-        return False, command.problem, False
-    verb = table.get(command.name)
-    if verb is None:
-        return False, "unknown command", False
-    if not verb.takes(len(command.arguments)):
-        return False, f"syntax error: {command.name} {verb.usage or 'takes no arguments'}", False
+        return "?", command.problem, False
+    if command.name not in table:
+        return "?", "unknown command", False
+    function = table[command.name]
     try:
-        return True, verb.answer(*command.arguments), False
+        inspect.signature(function).bind(*command.arguments)
+    except TypeError:
+        return "?", f"syntax error: {command.name} {usage(function) or 'takes no arguments'}", False
+    try:
+        return "=", function(*command.arguments) or "", False
     except Quit:
-        return True, "", True
+        return "=", "", True
     except GtpError as error:
-        return False, printable(str(error), 1000), False
+        return "?", printable(str(error), 1000), False
+    except EngineError as error:
+        return "?", printable(f"guard: {error}", 1000), False
     except Exception as error:
         # An internal error must not end a game: it is reported to the controller, with its traceback on stderr.
         traceback.print_exc(file=sys.stderr)
-        return False, f"internal error: {type(error).__name__}", False
+        return "?", f"internal error: {type(error).__name__}", False
 
 
-def _framed(number: str, success: bool, text: str) -> bytes:
-    """An answer as it is sent: no empty line within it, one at its end unless it is held open."""
-    first, *_ = text.split("\n", 1)
-    head = f"{'=' if success else '?'}{number} {first}".rstrip()
-    return head.encode("ascii", "backslashreplace") + b"\n" + _body(text) + (b"" if isinstance(text, Held) else b"\n")
-
-
-def _body(text: str) -> bytes:
-    """The lines of an answer behind its first, each with its end."""
-    lines = [line for line in text.split("\n")[1:] if line.strip()]
-    return "".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace")
+def usage(command: Command) -> str:
+    """The arguments of a command: `COLOR VERTEX`; `[COLOR]` may be left out, of `VERTEX…` there may be any number."""
+    words = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        word = name.upper()
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            word += "…"
+        words.append(word if parameter.default is parameter.empty else f"[{word}]")
+    return " ".join(words)

@@ -3,10 +3,10 @@
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, get_args
+from typing import get_args
 
 import numpy as np
 import torch
@@ -15,12 +15,9 @@ from pydantic import ValidationError
 from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.metrics import weights_digest
-from gonn_core.play.choice import Choice
-from gonn_core.play.engines.commands import TERRITORY, Engine, parse_engine
-from gonn_core.play.engines.player import EnginePlayer
-from gonn_core.play.engines.pool import EnginePool
-from gonn_core.play.match.games import MatchTerms, Seat
-from gonn_core.play.net_player import NetPlayer
+from gonn_core.play.engines.players import TERRITORY, Engine, EnginePlayer, EnginePool, parse_engine
+from gonn_core.play.match.games import Seat
+from gonn_core.play.net_player import CHUNK, Choice, NetPlayer
 from gonn_core.play.rules import Rules
 from gonn_core.trial.weights import load_net, trained_samples
 
@@ -41,33 +38,27 @@ class NetSpec:
     choice: Choice
 
 
-@dataclass(frozen=True)
-class EngineSpec:
-    """An engine as it is named."""
-
-    text: str
+Player = NetSpec | Engine
 
 
-PlayerSpec = NetSpec | EngineSpec
-
-
-def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> PlayerSpec:
-    """The player that `text` names:
-    `<trial>[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=after_pass]`, or an engine.
+def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> NetSpec | str:
+    """The net that `text` names:
+    `<trial>[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=after_pass]`, or an engine's command.
 
     A net is a folder with a config.json, or what looks like a trial's id or the beginning of one: `find_trial` then
     gives its directory, and raises UserError where there is none. Anything else is an engine's command. Raises
     SettingError.
     """
-    head, *options = text.strip().split(",")
+    text = text.strip()
+    head, *options = text.split(",")
     name, at, samples = head.partition("@")
     folder = Path(name)
     if name and (folder / "config.json").is_file():
         directory = folder
     elif find_trial is not None and _TRIAL.fullmatch(name):
         directory = find_trial(name)
-    elif name and not text.strip().startswith("@"):
-        return EngineSpec(text.strip())
+    elif name and not text.startswith("@"):
+        return text
     else:
         raise SettingError("player", text, "names no player", _PLAYERS)
     if at and not (samples.isascii() and samples.isdigit() and int(samples)):
@@ -99,110 +90,75 @@ def parse_choice(options: list[str], text: str) -> Choice:
         ) from None
 
 
-def load_player(spec: NetSpec) -> tuple[NetPlayer, dict]:
-    """The net of a spec, ready to play many games at a time, and the player's identity. Raises UserError when there are
-    no such weights."""
+def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
+    """The net of a spec, ready to play `chunk` games at a time, and the player's identity. Raises UserError when there
+    are no such weights."""
     net, config = load_net(spec.directory, spec.samples)
     if not all(bool(torch.isfinite(tensor).all()) for tensor in net.state_dict().values()):
         raise SettingError(
             "player", spec.directory.name, "this net's weights are not finite numbers: its training has diverged"
         )
-    samples = trained_samples(spec.directory) if spec.samples is None else spec.samples
     identity = {
         "kind": "net",
         "trial": trial_id(config),
-        "samples": samples,
+        "samples": trained_samples(spec.directory) if spec.samples is None else spec.samples,
         "weights": weights_digest(net.state_dict()),
+        "choice": spec.choice.model_dump(),
     }
-    return NetPlayer(net, config.features, spec.choice), identity | {"choice": spec.choice.model_dump()}
+    return NetPlayer(net, config.features, spec.choice, chunk), identity
 
 
-class Entrant(Protocol):
-    """A player that can sit at many boards at once."""
+class Entrant:
+    """A player of a match, who can sit at many boards at once: a trained net, a GTP engine, or a net with a GNU Go as
+    its guard, where its choice passes by guard."""
 
-    identity: dict
+    def __init__(self, player: Player, timeout: float, rules: Rules):
+        """timeout: of an engine, seconds per command. rules: that the guard is started under. Raises UserError when
+        there are no such weights, or no such engine."""
+        self.net = player if isinstance(player, NetSpec) else None
+        engine = player if isinstance(player, Engine) else None
+        if self.net is not None and self.net.choice.passing == "guard":
+            engine = parse_engine("gnugo", _GUARD_LEVEL, rules)
+        self._pool = None if engine is None else EnginePool(engine, timeout)
+        self._local = threading.local()
+        if self.net is None and self._pool is not None:
+            self.identity = self._pool.identity("player")
+        else:
+            self.identity = self._load(CHUNK)[1]
+
+    def _load(self, chunk: int) -> tuple[NetPlayer, dict]:
+        assert self.net is not None
+        return load_player(self.net, chunk)
 
     @property
     def plain_net(self) -> NetSpec | None:
         """The net, where it needs no engine and thus plays many games at a time; else None."""
-
-    def seat(self, terms: MatchTerms, game: int, attempt: int) -> AbstractContextManager[Seat]:
-        """A seat for one game of a match."""
-
-    def judges(self, rules: Rules) -> bool:
-        """Whether the engines of its seats know dead stones and territory under these rules."""
-
-    def close(self) -> None:
-        """Ends its processes; games under way fail."""
-
-
-class EngineEntrant:
-    """A GTP engine. Raises EngineError when it does not start or does not say its name."""
-
-    plain_net = None
-
-    def __init__(self, engine: Engine, timeout: float):
-        """`timeout`: seconds per command."""
-        self._pool = EnginePool(engine, timeout)
-        self.identity = self._pool.identity()
+        return self.net if self._pool is None else None
 
     @contextmanager
-    def seat(self, terms: MatchTerms, game: int, attempt: int) -> Iterator[Seat]:
-        """See Entrant. An attempt has an engine seed of its own: one that crashed would crash again."""
-        with EnginePlayer(self._pool, engine_seed(terms.seed, game, attempt)) as player:
-            yield Seat(engine=player)
+    def seat(self, seed: int, game: int, attempt: int) -> Iterator[Seat]:
+        """A seat for one game of a match with that seed. An attempt has an engine seed of its own: one that crashed
+        would crash again."""
+        with ExitStack() as stack:
+            engine = None
+            if self._pool is not None:
+                engine = stack.enter_context(EnginePlayer(self._pool, engine_seed(seed, game, attempt)))
+            if self.net is not None and not hasattr(self._local, "player"):  # its scratch buffers are not thread-safe
+                self._local.player = self._load(chunk=1)[0]
+            yield Seat(getattr(self._local, "player", None), engine)
 
     def judges(self, rules: Rules) -> bool:
-        """See Entrant. An engine counts by the rules that it was started under."""
+        """Whether the engines of its seats know dead stones and territory under these rules. An engine counts by the
+        rules that it was started under."""
+        if self.net is not None:
+            return self._pool is not None
         knows = self.identity["name"] in _KNOWS_DEAD_STONES
         return knows and (rules.scoring == "area" or TERRITORY in self.identity["command"])
 
     def close(self) -> None:
-        """See Entrant."""
-        self._pool.close()
-
-
-class NetEntrant:
-    """A trained net, with a GNU Go as its guard where its choice passes by guard. Raises UserError when there are no
-    such weights."""
-
-    def __init__(self, spec: NetSpec, timeout: float, rules: Rules):
-        """timeout: of the guard, seconds per command. rules: that the guard is started under."""
-        self.identity = load_player(spec)[1]
-        self._spec, self._local = spec, threading.local()
-        self._guards = (
-            EnginePool(parse_engine("gnugo", _GUARD_LEVEL, rules), timeout) if spec.choice.passing == "guard" else None
-        )
-
-    @property
-    def plain_net(self) -> NetSpec | None:
-        """See Entrant."""
-        return self._spec if self._guards is None else None
-
-    @contextmanager
-    def seat(self, terms: MatchTerms, game: int, attempt: int) -> Iterator[Seat]:
-        """See Entrant."""
-        if self._guards is None:
-            yield Seat(self._player())
-        else:
-            with EnginePlayer(self._guards, engine_seed(terms.seed, game, attempt)) as guard:
-                yield Seat(self._player(), guard)
-
-    def judges(self, rules: Rules) -> bool:
-        """See Entrant."""
-        return self._guards is not None
-
-    def close(self) -> None:
-        """See Entrant."""
-        if self._guards is not None:
-            self._guards.close()
-
-    def _player(self) -> NetPlayer:
-        """One player per thread: its scratch buffers are not thread-safe. It is asked about one position at a time."""
-        if not hasattr(self._local, "player"):
-            net, config = load_net(self._spec.directory, self._spec.samples)
-            self._local.player = NetPlayer(net, config.features, self._spec.choice, chunk=1)
-        return self._local.player
+        """Ends its processes; games under way fail."""
+        if self._pool is not None:
+            self._pool.close()
 
 
 def engine_seed(seed: int, game: int, attempt: int) -> int:

@@ -6,7 +6,7 @@
 
 The id is a hash of match.json's content, so a match resumes where it was left and never mixes with another. A line that
 was torn by a kill is cut away at the next start. Voided games (an engine failed) are lines too; their number is then
-played anew. match.json and each line carry a seal; games whose lines are damaged are played anew too.
+played anew. match.json and each line carry a checksum; games whose lines are damaged are played anew too.
 """
 
 import hashlib
@@ -31,7 +31,6 @@ Side = Literal["A", "B"]
 End = Literal["passes", "resign", "illegal", "timeout", "crash", "length"]
 SIDES: tuple[Side, Side] = ("A", "B")
 _MATCH = ("id", "players", "rules", "openings", "seed")
-_AGAIN = "`gonn match` of the same players, seed and openings writes"
 
 
 class GameLine(Strict):
@@ -66,9 +65,8 @@ def identity_digest(tree: Mapping) -> str:
     return hashlib.sha256(canonical(tree).encode()).hexdigest()[:16]
 
 
-def player_id(identity: Mapping) -> str:
-    """16 hex digits of a player's identity."""
-    return identity_digest(identity)
+player_id = identity_digest
+"""Id of the player with an identity."""
 
 
 def describe_match(a: Mapping, b: Mapping, rules: Rules, openings: Mapping, seed: int) -> dict:
@@ -92,62 +90,38 @@ class MatchRecord:
         if match is None:
             raise InputError(self.folder, "no match (no match.json)")
         self.match = match
+        self._path = self.folder / "games.jsonl"
 
-    @property
-    def id(self) -> str:
-        """The match's id."""
-        return self.match["id"]
-
-    def lines(self) -> list[GameLine]:
-        """All finished games, voided ones too, in the order in which they ended. A torn last line is left out. Raises
-        Damaged."""
-        lines, damages = self.whole_and_damaged()
-        if damages:
-            raise damages[0]
-        return lines
-
-    def whole_and_damaged(self) -> tuple[list[GameLine], list[Damaged]]:
-        """As `lines`, without those that are damaged, and what is wrong with these."""
-        path, lines, damages = self.folder / "games.jsonl", [], []
-        for number, sealed in enumerate(self._whole_lines(), 1):
-            line = checked_line(sealed, self.id)
+    def lines(self, consequence: str = "its game is left out; the match's command plays it again") -> list[GameLine]:
+        """All finished games, voided ones too, in the order in which they ended. A torn last line is left out; damaged
+        lines are reported and left out."""
+        lines = []
+        for number, sealed in enumerate(self._content().split(b"\n")[:-1], 1):
+            line, problem = checked_line(sealed, self.match["id"]), "its checksum does not fit"
             try:
-                if line is None:
-                    raise Damaged(path, f"damaged: line {number} is not what was written (its seal does not fit)")
-                lines.append(GameLine.model_validate_json(line))
-            except Damaged as damage:
-                damages.append(damage)
+                if line is not None:
+                    lines.append(GameLine.model_validate_json(line))
+                    continue
             except ValidationError as error:
-                first = error.errors()[0]
-                problem = f"line {number} is no game ({'.'.join(map(str, first['loc']))}: {first['msg']})"
-                damages.append(Damaged(path, problem))
-        return lines, damages
+                problem = f"no game: {error.errors()[0]['msg']}"
+            tell(Damaged(self._path, f"damaged: line {number}: {problem}"), consequence)
+        return lines
 
     def games(self) -> dict[int, GameLine]:
         """Number -> its game that counts; of none that was only voided."""
         return {line.game: line for line in self.lines() if not line.void}
 
-    def _whole_lines(self) -> list[bytes]:
-        try:
-            data = (self.folder / "games.jsonl").read_bytes()
-        except FileNotFoundError:
-            return []
-        return data.split(b"\n")[:-1]
+    def _content(self) -> bytes:
+        return self._path.read_bytes() if self._path.exists() else b""
 
-    def cut_torn_line(self) -> None:
+    def mend(self) -> None:
         """Removes what a kill left of a line, and lines that are damaged; by the one process that writes."""
-        path = self.folder / "games.jsonl"
-        lines, damages = self.whole_and_damaged()
-        for damage in damages:
-            tell(damage, "its game is played again")
-        if damages:
-            write_whole(path, b"".join(map(self._sealed, lines)))
-        whole = sum(len(line) + 1 for line in self._whole_lines())
-        if path.exists() and path.stat().st_size != whole:
-            os.truncate(path, whole)
+        whole = b"".join(map(self._sealed, self.lines("its game is played again")))
+        if self._content() != whole:
+            write_whole(self._path, whole)
 
     def _sealed(self, line: GameLine) -> bytes:
-        return sealed_line(canonical(line.model_dump(mode="json")), self.id)
+        return sealed_line(canonical(line.model_dump(mode="json")), self.match["id"])
 
     def append(self, games: Iterable[tuple[GameLine, bytes]]) -> None:
         """Adds finished games with their SGF files, all on disk when this returns. A line is written after its
@@ -156,9 +130,8 @@ class MatchRecord:
         for line, sgf in games:
             if not line.void:
                 write_whole(self.folder / "sgf" / f"{line.game}.sgf", sgf)
-        with open(self.folder / "games.jsonl", "ab") as file:
-            for line, _ in games:
-                file.write(self._sealed(line))
+        with open(self._path, "ab") as file:
+            file.write(b"".join(self._sealed(line) for line, _ in games))
             file.flush()
             os.fsync(file.fileno())
 
@@ -179,7 +152,7 @@ def open_match(root: Path | str, match: Mapping) -> MatchRecord:
     record = MatchRecord(folder)
     if record.match != json.loads(json.dumps(match)):
         raise InputError(path, "is not the match that its folder is named for")
-    record.cut_torn_line()
+    record.mend()
     return record
 
 
@@ -200,11 +173,6 @@ class Match:
         """What a side took of all games."""
         return sum(game_points(game, side) for game in self.games)
 
-    def side(self, player: str) -> str | None:
-        """A or B: on which side the player of that id is; None when on neither, or on both."""
-        sides = [side for side in SIDES if player_id(self.players[side]) == player]
-        return sides[0] if len(sides) == 1 else None
-
 
 def game_points(game: GameLine, side: str) -> float:
     """1, 0, or half a point for a draw."""
@@ -217,42 +185,31 @@ def load_matches(folder: Path | str, ids: Iterable[str] | None = None) -> list[M
     folder = Path(folder)
     if ids is not None:
         return [load_match(folder / name) for name in sorted(set(ids))]
-    matches = []
-    for path in present(folder, "match.json", f"the match is left out; {_AGAIN} it again"):
+    matches, consequence = [], "the match is left out; the same `gonn match` writes it again"
+    for path in present(folder, "match.json", consequence):
         try:
             matches.append(load_match(path.parent))
         except Damaged as damage:
-            tell(damage, f"the match is left out; {_AGAIN} it again")
+            tell(damage, consequence)
     return matches
 
 
 def load_match(folder: Path | str) -> Match:
-    """One match, whether or not it is being played, without games whose lines are missing or damaged; these are
-    reported. Raises Damaged for its match.json, InputError when that is missing or of another format."""
+    """One match, whether or not it is being played; games whose lines are damaged are reported and left out. Raises
+    Damaged for its match.json, InputError when that is missing or of another format."""
     record = MatchRecord(folder)
     tree = printable_tree(record.match)
     players = tree["players"]
     if (
         not isinstance(players, dict)
         or sorted(players) != list(SIDES)
-        or not all(isinstance(each, dict) for each in players.values())
+        or not all(isinstance(player, dict) for player in players.values())
     ):
         raise Damaged(record.folder / "match.json", "damaged: players must be A and B, each a mapping")
-    lines, damages = record.whole_and_damaged()
-    for damage in damages:
-        tell(damage, "its game is left out; the command of the match plays it again")
-    lost = {path.stem for path in record.folder.glob("sgf/*.sgf")} - {str(line.game) for line in lines if not line.void}
-    if len(lost) > len(damages):
-        missing = Damaged(record.folder / "games.jsonl", f"it lacks {len(lost)} of the games in sgf/")
-        tell(missing, "they are left out; the command of the match plays them again")
+    lines = record.lines()
     games = {line.game: line for line in lines if not line.void}
-    voided = sum(line.void for line in lines)
     return Match(
-        tree["id"],
-        players,
-        tree["rules"],
-        tree["openings"],
-        tree["seed"],
-        tuple(games[number] for number in sorted(games)),
-        voided,
+        **{key: tree[key] for key in _MATCH},
+        games=tuple(games[number] for number in sorted(games)),
+        voided=sum(line.void for line in lines),
     )

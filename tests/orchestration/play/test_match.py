@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
+from gonn_core.play.rules import Rules
 from gonn_core.trial.lease import Lease
 from orchestration.cli.command import run
+from orchestration.play import match
 from tests.paths import FAKE_ENGINE
 from tests.play.made_trials import untrained_trial
 
@@ -84,8 +86,8 @@ def test_the_table_is_written(home, capsys):
         (["{net},choice=best", "{fake}"], "choice=best"),
         (["{net}", "{fake}", "--openings", "fuseki"], "OPENINGS=fuseki"),
         (["{net}", "{mute}"], "player="),
-        (["{net}", "{net}", "--rules", "japanese"], "rules=japanese: whose points are whose has to be told"),
-        (["{net}", "{fake}", "--rules", "japanese"], "rules=japanese: whose points are whose has to be told"),
+        (["{net}", "{net}", "--rules", "japanese"], "rules=japanese: only a GNU Go"),
+        (["{net}", "{fake}", "--rules", "japanese"], "rules=japanese: only a GNU Go"),
         (["{net}", "{fake}", "--rules", "ing"], "RULES=ing"),
         (["{net},choice=argmax", "{net},choice=argmax"], "openings=empty: two nets that always choose alike"),
     ],
@@ -107,9 +109,10 @@ def test_a_match_is_played_by_one_command_at_a_time(home, capsys):
     assert f"another command plays match {folder.name}" in capsys.readouterr().err
 
 
-def test_nets_play_each_other(home, capsys):
+def test_nets_play_each_other(home, capsys, monkeypatch):
+    monkeypatch.setattr(match, "RULES", {"chinese": Rules(most_moves=20)})
     untrained_trial(home / "runs", training__init_seed=2)
-    one, other = sorted(f"{path.name},passing=after_pass" for path in (home / "runs").iterdir())
+    one, other = sorted(path.name for path in (home / "runs").iterdir())
     assert run(["match", one, other, "--games", "3", "--workers", "1"]) == 0
     assert "3/3 games" in capsys.readouterr().err
     (folder,) = (home / "matches").iterdir()

@@ -2,7 +2,7 @@
 
 import io
 
-from orchestration.play.playing import GameCount
+from orchestration.play.match import GameCount
 from tests.orchestration.terminals import Terminal
 
 
@@ -34,16 +34,6 @@ def test_plain_lines_come_every_few_seconds():
         "match: 2/10 games, 1.8/min, ETA 4:24, A 2",
         "match: 2/10 games, 1.8/min, ETA 4:24, A 2",
     ]
-
-
-def test_moves_are_shown_before_the_first_game_ends():
-    stream, clock = io.StringIO(), Clock()
-    with GameCount("match", 2, stream, clock) as count:
-        count.add_moves(1200)
-        count.add_moves(34)
-        clock.seconds += 60
-        count.tick()
-    assert stream.getvalue() == "match: 0/2 games, 1,234 moves, 0.0/min, ETA -:--\n"
 
 
 def test_a_terminal_has_one_bar(monkeypatch):

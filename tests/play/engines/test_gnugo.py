@@ -5,15 +5,13 @@ import pytest
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, WHITE, point, point_name
 from gonn_core.play.engines.client import CommandFailed
-from gonn_core.play.engines.commands import parse_engine
-from gonn_core.play.engines.player import EnginePlayer
-from gonn_core.play.engines.pool import EnginePool
+from gonn_core.play.engines.players import EnginePlayer, EnginePool, parse_engine
 from gonn_core.play.game import Game
 from gonn_core.play.match.games import Seat
 from gonn_core.play.rules import JAPANESE_KOMI, RULES, Rules
 from gonn_core.play.scoring import result_text, territory
 from tests.boards import parse_board
-from tests.play.match.test_referee import THREE_KOS, Scripted, ScriptedNet, play
+from tests.play.match.test_referee import THREE_KOS, ScriptedNet, play
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +41,12 @@ def stones_of(board):
     return {p: int(colour) for p, colour in enumerate(parse_board(board)) if colour}
 
 
-def test_its_name(gnugo):
-    identity = gnugo.identity()
-    assert (identity["name"], identity["kind"]) == ("GNU Go", "engine")
-    assert not any("/" in word for word in identity["command"])
-
-
 def test_it_knows_dead_stones(gnugo):
     game = Game(setup=stones_of(SETTLED))
     game.play(PASS)
     game.play(PASS)
     with EnginePlayer(gnugo, 1) as player:
-        assert player.dead(game) == {point("B10")}
+        assert player.status(game, "dead") == {point("B10")}
 
 
 def test_its_superko_is_ours(gnugo):
@@ -77,14 +69,7 @@ def test_it_guards(gnugo):
         _, game = play(*seats, rules=Rules(most_moves=2))
         assert [move for _, move in game.moves] == [point("D4"), point("D16")]
         guard.move(game, BLACK)
-        assert guard._board.shown[:2] == game.moves
-
-
-def test_a_guard_knows_dead_stones(gnugo):
-    with EnginePlayer(gnugo, 1) as guard:
-        seat = Seat(ScriptedNet(), guard)
-        line, game = play(seat, Scripted(), setup=stones_of(SETTLED), to_move=WHITE, judge=guard)
-    assert line.end == "passes" and line.unsettled == () and game.over
+        assert guard.shown[:2] == game.moves
 
 
 @pytest.mark.parametrize("moves, prisoners", [(["A1"], 0), (["A1", "B11", "A2", "B9", "PASS", "A10"], 1)])
@@ -94,6 +79,7 @@ def test_territory_counted_here_is_its_own_score(japanese, moves, prisoners):
     for move in [*moves, "PASS", "PASS"]:
         game.play(PASS if move == "PASS" else point(move))
     with EnginePlayer(japanese, 1) as player:
-        black, white = territory(game, player.dead(game), player.territory(game))
+        owned = {BLACK: player.status(game, "black_territory"), WHITE: player.status(game, "white_territory")}
+        black, white = territory(game, player.status(game, "dead"), owned)
         assert game.captured[WHITE] == prisoners
-        assert player._board.ask(game, "final_score") == result_text(black - white - JAPANESE_KOMI)
+        assert player.ask(game, "final_score", str) == result_text(black - white - JAPANESE_KOMI)

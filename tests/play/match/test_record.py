@@ -54,21 +54,11 @@ def test_lines_are_kept_and_a_torn_one_is_cut(tmp_path):
     assert sorted(path.name for path in (again.folder / "sgf").iterdir()) == ["0.sgf", "1.sgf", "2.sgf"]
 
 
-def test_a_game_that_was_only_voided_does_not_count(tmp_path):
-    record = open_match(tmp_path, describe_match(A, B, Rules(), {"kind": "empty"}, 1))
-    assert record.games() == {}
-    record.append([line(0, "timeout")])
-    assert record.games() == {} and len(record.lines()) == 1 and not (record.folder / "sgf" / "0.sgf").exists()
-
-
 def test_what_is_no_match_is_said(tmp_path):
     with pytest.raises(InputError, match="no match"):
         MatchRecord(tmp_path)
     match = describe_match(A, B, Rules(), {"kind": "empty"}, 1)
     record = open_match(tmp_path, match)
-    (record.folder / "games.jsonl").write_text('{"game":0}\n')
-    with pytest.raises(InputError, match="line 1 is no game"):
-        record.lines()
     (record.folder / "match.json").write_text(json.dumps({**match, "seed": 2}))
     with pytest.raises(InputError, match="not the match"):
         open_match(tmp_path, match)

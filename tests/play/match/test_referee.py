@@ -5,14 +5,12 @@ import sys
 import numpy as np
 import pytest
 
-from gonn_core.go.points import BLACK, EMPTY, PASS, WHITE, point
+from gonn_core.go.points import BLACK, EMPTY, PASS, point
 from gonn_core.play.engines.client import EngineCrashed, EngineTimeout
-from gonn_core.play.engines.commands import Engine
-from gonn_core.play.engines.player import RESIGN, EnginePlayer
-from gonn_core.play.engines.pool import EnginePool
+from gonn_core.play.engines.players import Engine, EnginePlayer, EnginePool
 from gonn_core.play.game import Game
 from gonn_core.play.match.games import MatchTerms, Seat, play_games
-from gonn_core.play.rules import MOST_MOVES, RULES, Openings, Rules
+from gonn_core.play.rules import RULES, Openings, Rules
 from gonn_core.play.scoring import area, result_text
 from tests.boards import parse_board
 from tests.paths import FAKE_ENGINE
@@ -41,6 +39,16 @@ class ScriptedNet(Scripted):
 
     def table_moves(self, table, places, draws, superko):
         return np.array([self.move(None, None)])
+
+
+class Judge:
+    """Says of stones and territory what it is given."""
+
+    def __init__(self, dead=(), black=(), white=()):
+        self._points = {"dead": dead, "black_territory": black, "white_territory": white}
+
+    def status(self, game, status):
+        return frozenset(map(point, self._points[status]))
 
 
 def setup_of(board):
@@ -72,9 +80,8 @@ def play(a, b, number=0, setup=None, judge=None, rules=CHINESE, to_move=BLACK):
     return line, game
 
 
-def pool(*words, seeded=False, timeout=PATIENCE):
-    seed = ("seed={seed}",) if seeded else ()
-    return EnginePool(Engine((sys.executable, "-S", str(FAKE), *words, *seed)), timeout)
+def pool(*words, timeout=PATIENCE):
+    return EnginePool(Engine((sys.executable, "-S", str(FAKE), *words)), timeout)
 
 
 def test_two_passes_end_a_game_and_the_area_counts():
@@ -83,24 +90,9 @@ def test_two_passes_end_a_game_and_the_area_counts():
     assert line.black == "A" and line.unsettled and game.over
 
 
-def test_colours_alternate():
-    line, _ = play(Scripted(), Scripted("D4"), number=1)
-    assert (line.black, line.winner, line.result) == ("B", "B", "B+353.5")
-
-
-def test_komi_decides_an_empty_board():
-    line, _ = play(Scripted(), Scripted())
-    assert (line.winner, line.result) == ("B", "W+7.5")
-
-
 def test_a_draw_has_no_winner():
     line, _ = play(Scripted(), Scripted(), rules=Rules(komi=0.0))
     assert (line.winner, line.result, line.end, line.void) == (None, "0", "passes", False)
-
-
-def test_resignation():
-    line, _ = play(Scripted("D4", RESIGN), Scripted("Q16"))
-    assert (line.winner, line.result, line.end, line.moves) == ("B", "W+R", "resign", 2)
 
 
 @pytest.mark.parametrize("again", ["D4", "Q16"])
@@ -110,21 +102,6 @@ def test_a_refused_move_loses(again):
     assert line.reason == f"A plays {again}: occupied"
 
 
-def test_suicide_loses():
-    line, _ = play(Scripted("C3", "D3", "A1"), Scripted("A2", "B1"))
-    assert (line.end, line.reason) == ("illegal", "A plays A1: suicide")
-
-
-def test_taking_back_a_ko_loses():
-    line, _ = play(Scripted("C18"), Scripted("B18"), setup=setup_of(ONE_KO))
-    assert (line.end, line.winner, line.reason) == ("illegal", "A", "B plays B18: ko")
-
-
-ONE_KO = """
-. X O .
-X O . O
-. X O .
-"""
 THREE_KOS = """
 . X O .
 X O . O
@@ -149,28 +126,6 @@ def test_a_triple_ko_ends_by_superko():
     assert line.moves == 5
 
 
-def test_a_game_without_end_is_scored_as_it_stands():
-    class Shuffler:
-        """Fills and is never done: passes every other time, so that two passes never meet."""
-
-        def move(self, game, colour):
-            if colour == WHITE:
-                return PASS
-            legal = game.candidates(colour)
-            return (
-                int(legal.argmax())
-                if legal.any() and len(game) % 4 == 0
-                else PASS
-                if not game.passes
-                else int(game.legal_points(colour).argmax())
-            )
-
-    line, game = play(Shuffler(), Shuffler(), rules=Rules(most_moves=40))
-    assert (line.end, line.moves) == ("length", 40)
-    assert line.winner == "A" and line.unsettled == ()
-    assert MOST_MOVES == 722
-
-
 class Random:
     """Plays any candidate; passes without one."""
 
@@ -186,7 +141,7 @@ def test_a_long_game_with_an_engine_that_follows_it():
     """More than 420 moves with captures and kos, all of which an engine is shown when it is asked about dead stones."""
     with pool() as engines, EnginePlayer(engines, 1) as judge:
         line, game = play(Random(1), Random(2), judge=judge)
-        assert judge._board.shown == game.moves
+        assert judge.shown == game.moves
     assert (line.end, line.unsettled) == ("passes", ()) and line.moves > 420
     black, white = area(game.stones())
     assert line.result == result_text(black - white - 7.5)
@@ -204,25 +159,8 @@ def test_dead_stones_in_an_unconditional_region_come_off():
 
 
 def test_the_judge_decides_what_is_not_settled():
-    class Judge:
-        def dead(self, game):
-            return frozenset({point("Q16")})
-
-    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Judge())
+    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Judge(["Q16"]))
     assert (line.result, line.unsettled) == ("B+353.5", ())
-
-
-class Counts:
-    """A judge by Japanese rules who says what it is told to say."""
-
-    def __init__(self, dead=(), black=(), white=()):
-        self._dead, self._owned = dead, {BLACK: black, WHITE: white}
-
-    def dead(self, game):
-        return frozenset(map(point, self._dead))
-
-    def territory(self, game):
-        return {colour: frozenset(map(point, points)) for colour, points in self._owned.items()}
 
 
 JAPANESE = RULES["japanese"]
@@ -230,27 +168,17 @@ JAPANESE = RULES["japanese"]
 
 def test_territory_is_counted_by_the_judges_word():
     """One point, a dead stone and its point for Black; two points for White, and the komi."""
-    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Counts(["Q16"], ["A1"], ["T1", "T2"]), rules=JAPANESE)
+    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Judge(["Q16"], ["A1"], ["T1", "T2"]), rules=JAPANESE)
     assert (line.end, line.result, line.winner, line.unsettled) == ("passes", "W+5.5", "B", ())
-    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Counts(["Q16"], ["A1"], ["T1", "T2"]))
+    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Judge(["Q16"], ["A1"], ["T1", "T2"]))
     assert line.result == "B+353.5"  # the same game by area
 
 
 def test_prisoners_count_where_stones_are_taken():
-    line, _ = play(Scripted("Q4"), Scripted(), setup=setup_of(". O X\nX X ."), judge=Counts(), rules=JAPANESE)
+    line, _ = play(Scripted("Q4"), Scripted(), setup=setup_of(". O X\nX X ."), judge=Judge(), rules=JAPANESE)
     assert line.result == "W+6.5"
-    line, _ = play(Scripted("A19"), Scripted(), setup=setup_of(". O X\nX X ."), judge=Counts(), rules=JAPANESE)
+    line, _ = play(Scripted("A19"), Scripted(), setup=setup_of(". O X\nX X ."), judge=Judge(), rules=JAPANESE)
     assert line.result == "W+5.5"
-
-
-def test_a_japanese_game_without_end_is_counted_by_the_judge_too():
-    line, _ = play(
-        Scripted("D4", "D5"),
-        Scripted("Q16", "Q17"),
-        judge=Counts([], ["A1"]),
-        rules=JAPANESE.model_copy(update={"most_moves": 3}),
-    )
-    assert (line.end, line.result) == ("length", "W+5.5")
 
 
 def test_japanese_rules_know_no_superko():
@@ -260,7 +188,7 @@ def test_japanese_rules_know_no_superko():
         Scripted(*black * 3),
         Scripted(*white * 3),
         setup=setup_of(THREE_KOS),
-        judge=Counts(),
+        judge=Judge(),
         rules=JAPANESE.model_copy(update={"most_moves": 12}),
     )
     assert (line.end, line.moves) == ("length", 12)
@@ -269,8 +197,8 @@ def test_japanese_rules_know_no_superko():
 def test_territory_is_never_guessed():
     with pytest.raises(ValueError, match="without a judge"):
         play(Scripted(), Scripted(), rules=JAPANESE)
-    line, _ = play(Scripted("D4"), Scripted(), judge=Counts(black=["D4"]), rules=JAPANESE)
-    assert line.void and "contradict the board" in line.reason
+    line, _ = play(Scripted("D4"), Scripted(), judge=Judge(black=["D4"]), rules=JAPANESE)
+    assert line.void and "no empty point" in line.reason
 
 
 @pytest.mark.parametrize("error, end", [(EngineTimeout("too slow"), "timeout"), (EngineCrashed("gone"), "crash")])
@@ -296,14 +224,11 @@ def test_engines_play_a_whole_game():
 )
 def test_an_engine_that_keeps_failing(does, end):
     with (
-        pool("at=2", f"does={does}", timeout=0.5 if does == "hang" else PATIENCE) as engines,
+        pool("at=1", f"does={does}", timeout=0.3 if does == "hang" else PATIENCE) as engines,
         EnginePlayer(engines, 1) as bad,
     ):
         line, _ = play(bad, Scripted("Q1", "R1", "S1", "T1"))
-    assert (line.end, line.void) == (end, True)
-    assert line.moves == (
-        2 if does == "refuse" else 4
-    )  # a refusal is final; else the engine started anew fails at its own second move
+    assert (line.end, line.void, line.moves) == (end, True, 0)
 
 
 @pytest.mark.parametrize("does", ["crash", "junk", "nonsense"])
@@ -319,31 +244,9 @@ def test_an_engine_that_fails_once_is_shown_the_game_anew(does, tmp_path):
     ]
 
 
-def test_illegal_and_resigning_engines():
-    with pool("at=2", "does=illegal") as engines, EnginePlayer(engines, 1) as engine:
-        line, _ = play(engine, Scripted("Q1"))
-    assert (line.end, line.winner) == ("illegal", "B")
-    with pool("at=2", "does=resign") as engines, EnginePlayer(engines, 1) as engine:
-        line, _ = play(engine, Scripted("Q1"))
-    assert (line.end, line.winner) == ("resign", "B")
-
-
 def test_the_guard_passes_and_its_moves_are_taken_back():
     """The fake guard plays three moves of its own, which nobody sees, and passes then; the net would go on."""
     with pool("stones=2") as engines, EnginePlayer(engines, 1) as guard:
         line, game = play(Seat(ScriptedNet("D4", "D5", "D6", "D7"), guard), Scripted("Q1", "Q2", "Q3"))
     assert line.end == "passes"
     assert point("A19") not in [move for _, move in game.moves]
-
-
-def test_engines_are_kept_or_started_anew():
-    with pool() as engines:
-        with engines.lend(1) as first:
-            first.ask("name")
-        with engines.lend(2) as second:
-            assert second is first
-    with pool(seeded=True) as engines:
-        with engines.lend(1) as first:
-            first.ask("name")
-        with engines.lend(2) as second:
-            assert second is not first and second.argv[-1] == "seed=2"

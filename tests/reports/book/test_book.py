@@ -8,13 +8,12 @@ import re
 
 import pytest
 
-from ablations.published_results import EloPoint
 from gonn_core.play.match.record import GameLine, Match
 from reports.book.book import book_page, worth_showing, write_book
 from reports.book.claims import claims_section
 from reports.book.cost import Gain, front
-from reports.play.all_games import Played, against_engine
-from reports.play.correspondence import elo_of_nats, uncertainty
+from reports.play.ladder import elo_of_nats, uncertainty
+from reports.play.matches import Played, against_engine
 from reports.results.decisions import load_results
 from reports.results.nets import level, measured_nets, structure
 from reports.results.page import OnPage
@@ -154,17 +153,13 @@ def test_the_front_holds_what_nothing_cheaper_beats():
 
 
 def test_elo_is_read_from_straight_lines_inside_the_table_alone():
-    points = [EloPoint(top1=0.3, nats=nats, elo=elo) for nats, elo in ((2.0, 0), (1.5, 500), (1.0, 1000), (0.5, 1700))]
-    assert uncertainty(points) == pytest.approx((0.5 * (0**2 + 100**2)) ** 0.5)
-    found = elo_of_nats(points, 1.75, Interval(1.5, 2.5))
-    assert (
-        found.elo == 250
-        and found.low == pytest.approx(-uncertainty(points))
-        and found.high == pytest.approx(500 + uncertainty(points))
-    )
-    assert elo_of_nats(points, 2.01) is None and elo_of_nats(points, 0.49) is None
+    curve = [2.0, 1.5, 1.0, 0.5], [0, 500, 1000, 1700]
+    margin = uncertainty(*curve)
+    assert margin == pytest.approx((0.5 * (0**2 + 100**2)) ** 0.5)
+    assert elo_of_nats(*curve, 1.75, Interval(1.5, 2.5)) == pytest.approx((250, -margin, 500 + margin))
+    assert elo_of_nats(*curve, 2.01) is None and elo_of_nats(*curve, 0.49) is None
     with pytest.raises(ValueError, match="3 points"):
-        uncertainty(points[:2])
+        uncertainty([1.0, 2.0], [0, 1])
 
 
 def test_nets_measured_on_gogod_are_read_from_the_correspondence(tmp_path):

@@ -8,11 +8,11 @@ import pytest
 
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json
-from gonn_core.play.choice import Choice
+from gonn_core.play.match.record import player_id
+from gonn_core.play.net_player import Choice
 from reports.book.elo import TO_RATE, elo_section, write_ladders
-from reports.play.correspondence import RatedPoint, elo_of_nats, uncertainty
-from reports.play.ladder import ladder_table, ladder_text, load_ladders, read_ladder
-from reports.play.players import ORDINARY_PASSING, engine_text, player_names
+from reports.play.ladder import elo_of_nats, ladder_table, ladder_text, load_ladders, read_ladder, uncertainty
+from reports.play.players import choice_text, engine_text, player_names
 from reports.play.rating import rate
 from reports.results.decisions import load_results
 from reports.results.nets import measured_nets
@@ -31,8 +31,9 @@ def ladder(tmp_path):
 def test_ratings_of_a_ladder_are_those_of_its_matches(ladder):
     points, games = np.zeros((5, 5)), np.zeros((5, 5))
     for lower, wins in enumerate((80, 70, 60)):
-        points[lower + 1, lower], games[lower + 1, lower] = wins, 100
-    points[3, 4], games[3, 4] = 5, 20
+        points[lower + 1, lower], points[lower, lower + 1] = wins, 100 - wins
+        games[lower + 1, lower] = games[lower, lower + 1] = 100
+    points[3, 4], points[4, 3], games[3, 4], games[4, 3] = 5, 15, 20, 20
     assert ladder.ratings.elo == pytest.approx(rate(points, games).elo, abs=1e-6)
     assert (
         ladder.ratings.elo[0] == 0
@@ -72,7 +73,7 @@ def test_rungs_without_games_are_not_rated(tmp_path):
 def test_another_choice_of_moves_is_a_rung_but_no_point_of_the_curve(tmp_path):
     rungs = [*RUNGS, rung(100_000, 2.4, 0.37, kind="argmax")]
     found = read_ladder(write_ladder(tmp_path, rungs, [(80, 20), (70, 30), (60, 40), (90, 10)]), tmp_path / "matches")
-    assert found.rated() == [0, 1, 2, 3, 4] and found.curve() == [0, 1, 2, 3] and found.covariance().shape == (4, 4)
+    assert found.rated() == [0, 1, 2, 3, 4] and found.curve() == [0, 1, 2, 3]
 
 
 def test_the_section_names_the_command_until_there_are_games(ladder):
@@ -96,14 +97,12 @@ def test_other_nets_of_the_same_games_are_read_from_the_ladder(tmp_path, ladder)
 
 
 def test_reading_adds_the_variance_of_the_ratings():
-    points = [
-        RatedPoint(nats, elo) for nats, elo in ((3.0, 0), (2.5, 400), (2.0, 800))
-    ]  # on a line: no error of its own
-    assert uncertainty(points) == pytest.approx(0)
-    found = elo_of_nats(points, 2.25, covariance=np.diag([0.0, 900.0, 1600.0]))
+    curve = [2.0, 3.0, 2.5], [800, 0, 400]  # on a line: no error of its own
+    assert uncertainty(*curve) == pytest.approx(0)
+    covariance = np.diag([1600.0, 0.0, 900.0])
     margin = (0.25 * 900 + 0.25 * 1600) ** 0.5
-    assert (found.elo, found.low, found.high) == pytest.approx((600, 600 - margin, 600 + margin))
-    assert elo_of_nats(points, 2.5, covariance=np.diag([0.0, 900.0, 1600.0])).high == pytest.approx(430)
+    assert elo_of_nats(*curve, 2.25, None, covariance) == pytest.approx((600, 600 - margin, 600 + margin))
+    assert elo_of_nats(*curve, 2.5, None, covariance)[2] == pytest.approx(430)
 
 
 def test_ladders_of_a_workspace(tmp_path, ladder):
@@ -130,21 +129,18 @@ def test_a_page_of_its_own(tmp_path, ladder):
 
 
 def test_names_of_players():
-    assert Choice().passing == ORDINARY_PASSING
-    identities = {
-        "a1": net("1" * 16, 10_016),
-        "b2": net("2" * 16),
-        "c3": net("2" * 16, history="none"),
-        "d4": net("2" * 16, passing="after_pass"),
-        "e5": ENGINE,
-    }
-    identities["f6"] = {**identities["a1"], "weights": "f" * 16}
-    names = player_names(identities, {"2" * 16: "gonn-b5 s1"})
-    assert (names["a1"], names["b2"], names["e5"], names["f6"]) == (
-        "11111111 @10k #a1",
-        "gonn-b5 s1 @100k",
-        "GNU Go 3.8 level 1",
-        "11111111 @10k #f6",
-    )
-    assert (names["c3"], names["d4"]) == ("gonn-b5 s1 @100k, history none", "gonn-b5 s1 @100k, passing after_pass")
+    first = net("1" * 16, 10_016)
+    identities = [
+        (first, "11111111 @10k #"),
+        ({**first, "weights": "f" * 16}, "11111111 @10k #"),
+        (net("2" * 16), "gonn-b5 s1 @100k"),
+        (net("2" * 16, history="none"), "gonn-b5 s1 @100k, history none"),
+        (net("2" * 16, passing="after_pass"), "gonn-b5 s1 @100k, passing after_pass"),
+        (ENGINE, "GNU Go 3.8 level 1"),
+    ]
+    names = player_names([identity for identity, _ in identities], {"2" * 16: "gonn-b5 s1"})
+    for identity, name in identities:
+        player = player_id(identity)
+        assert names[player] == name + player[:4] * name.endswith("#")
+    assert choice_text({"choice": Choice().model_dump()}) == ""
     assert engine_text({"kind": "engine", "command": ["/opt/my engine"], "name": "", "version": ""}) == "/opt/my engine"

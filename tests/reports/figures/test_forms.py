@@ -1,19 +1,17 @@
 """What a figure shows: linear axes with far effects written at the edge, words that lie on nothing, verdicts told apart
 without colours, curves that begin where a net is better than a guess; the same bytes every time."""
 
-import itertools
 import math
 import struct
 
 import matplotlib
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ablations.published_results import EloPoint
 from reports.book.cost import cost_picture, gains
-from reports.book.elo_picture import Word, above, common_loss, elo_picture, place_words
+from reports.book.elo_picture import above, elo_picture
 from reports.figures.marks import MARKS, draw_effect, legend
 from reports.figures.study import cut_at_uniform, draw
 from reports.figures.style import FAR, reach
@@ -157,32 +155,10 @@ def test_one_seed_and_unpaired_arms_can_be_drawn(tmp_path, settings):
     assert drawn(made)
 
 
-def test_words_lie_on_no_line_and_on_no_other_word():
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    xs = np.linspace(0, 1, 12)
-    lines = [(xs, xs), (xs, xs + 0.05), (xs, 1 - xs)]
-    for line in lines:
-        axes.plot(*line)
-    place_words(
-        axes, [Word(x, y, f"{100 * x:.0f} %", "0") for line in lines for x, y in zip(*line, strict=True)], lines
-    )
-    assert 20 < len(axes.texts) <= 36
-    figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in axes.texts]
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-    for line in lines:
-        drawn = axes.transData.transform(
-            np.column_stack([np.interp(np.linspace(0, 11, 999), range(12), c) for c in line])
-        )
-        assert not any(box.contains(*point) for box in boxes for point in drawn)
-
-
 def test_curves_of_strength_meet_at_a_loss_that_all_have(tmp_path, monkeypatch):
     rungs = [rung(10_000, 3.4, 0.25), rung(20_000, 2.9, 0.30), rung(50_000, 2.6, 0.34), rung(100_000, 2.4, 0.37)]
     ladder = read_ladder(write_ladder(tmp_path, rungs, [(80, 20), (70, 30), (60, 40)], (5, 15)), tmp_path / "matches")
     points = [EloPoint(top1=0.3 + 0.05 * k, nats=2.75 - 0.3 * k, elo=300.0 * k) for k in range(4)]
-    assert common_loss([[point.nats for point in points], [each.nats for each in rungs], []]) == 2.75
     elo, half = above(ladder, 2.75)
     middle = (ladder.ratings.elo[1] + ladder.ratings.elo[2]) / 2
     assert elo == pytest.approx(ladder.ratings.elo - middle)

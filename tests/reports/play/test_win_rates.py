@@ -53,12 +53,6 @@ def test_only_final_nets_of_one_seed_with_one_choice_are_pairs(played):
     assert (dropped.choice, dropped.games, dropped.verdict) == ("history none", 10, "underpowered")
 
 
-def test_a_second_match_of_a_pair_adds_to_the_first(played):
-    first = next(match for match in played.played if len(match.games) == 60)
-    again = replace(first, seed=2, games=first.games[:10])
-    assert win_rates(replace(played, played=(*played.played, again)))[0].games == 250
-
-
 def test_the_interval_is_that_of_t_over_seeds():
     seeds = [SeedGames(seed, ("a", "b"), points, 100) for seed, points in ((1, 40), (2, 70), (3, 55), (4, 80))]
     effect, theirs = win_rate_effect("card", seeds), ttest_1samp([0.4, 0.7, 0.55, 0.8], 0.5)
@@ -114,13 +108,3 @@ def test_without_games_the_claim_names_the_command(played):
     assert not any(table.name == "play" for table in report_tables(report).printed)
     claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
     assert claim.verdict == "not measured yet" and "gonn play" in claim.measured.note
-
-
-def test_a_win_rate_that_is_not_shown_has_its_bound_in_points(played):
-    """40 to 46 of 60 for the one, then as many for the other: even, but too few games to say so."""
-    turned = [replace(each, games=each.games[:12]) for each in played.played if len(each.games) == 60]
-    row = report_tables(make_report(replace(played, played=tuple(turned)), registry())).table("play").rows[0].cells
-    rate = win_rates(replace(played, played=tuple(turned)))[0]
-    assert rate.verdict == "not shown"
-    assert row["verdict"].text.startswith("not shown: smaller than") and row["verdict"].text.endswith("points (90 %)")
-    assert row["verdict"].value == "not shown" and row["bound"].value == rate.effect.bound

@@ -8,60 +8,52 @@ import pytest
 
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point
-from gonn_core.play.engines.client import EngineError, GtpClient
-from gonn_core.play.engines.commands import parse_engine
-from gonn_core.play.engines.selfplay import KOMIS, Start, play_game, selfplay_sgf, start_of
+from gonn_core.play.engines.client import EngineError
+from gonn_core.play.engines.players import Engine, EnginePlayer, EnginePool, parse_engine
+from gonn_core.play.game import Game, game_sgf
 from gonn_core.play.rules import Openings, random_setup
 from gonn_core.records.sgf import read_game
 from orchestration.cli.command import run
+from orchestration.play.selfplay import KOMIS, new_game, play_game
 from tests.paths import FAKE_ENGINE
 
-FAKE = FAKE_ENGINE
-COMMAND = f"{sys.executable} -S {FAKE} stones=3 seed={{seed}}"
+COMMAND = f"{sys.executable} -S {FAKE_ENGINE} stones=3 seed={{seed}}"
 
 
-def fake(*words):
-    return GtpClient([sys.executable, "-S", str(FAKE), *words])
+def played(game: Game, *words) -> str:
+    """The result of a game of the fake engine with itself."""
+    fake = Engine((sys.executable, "-S", str(FAKE_ENGINE), *words))
+    with EnginePool(fake) as pool, EnginePlayer(pool, 1, restarts=0) as engine:
+        return play_game(engine, game)
 
 
 def test_a_game_is_read_back_as_it_was_played():
-    start = Start(6.5, {point("D4"): BLACK, point("Q16"): WHITE, point("K10"): BLACK}, WHITE)
-    with fake("stones=2") as engine:
-        moves, result = play_game(engine, start)
-    assert moves == [
-        (WHITE, point("A1")),
-        (BLACK, point("A19")),
-        (WHITE, point("B1")),
-        (BLACK, point("B19")),
-        (WHITE, PASS),
-        (BLACK, PASS),
-    ]
-    game = read_game(selfplay_sgf(7, start, moves, result, "Fake ]\\ 1"), "kgs")
-    assert (game.komi, game.margin, game.winner) == (6.5, 12.5, BLACK)
-    assert list(zip(game.colours.tolist(), game.moves.tolist(), strict=True)) == moves
-    assert sorted(game.setup) == sorted(
-        [BLACK * POINTS + point("D4"), BLACK * POINTS + point("K10"), WHITE * POINTS + point("Q16")]
-    )
+    game = Game(6.5, {point("D4"): BLACK, point("Q16"): WHITE, point("K10"): BLACK}, WHITE)
+    result = played(game, "stones=2")
+    names = ["A1", "A19", "B1", "B19"]
+    moves = [*zip([WHITE, BLACK] * 2, map(point, names), strict=True), (WHITE, PASS), (BLACK, PASS)]
+    assert game.moves == moves
+    read = read_game(game_sgf(game, result, "Fake ]\\ 1", "", "7"), "kgs")
+    assert (read.komi, read.margin, read.winner) == (6.5, 12.5, BLACK)
+    assert list(zip(read.colours.tolist(), read.moves.tolist(), strict=True)) == moves
+    assert sorted(read.setup) == sorted(colour * POINTS + stone for stone, colour in game.setup.items())
 
 
-@pytest.mark.parametrize("does, said", [("illegal", "illegal move"), ("nonsense", "no move: z77"), ("crash", "ended")])
+@pytest.mark.parametrize(
+    "does, said", [("illegal", "illegal move"), ("nonsense", "no answer to .*: Z77"), ("crash", "ended")]
+)
 def test_games_that_fail(does, said):
-    with fake("at=3", f"does={does}") as engine, pytest.raises(EngineError, match=said):
-        play_game(engine, Start(7.5, {}, BLACK))
+    with pytest.raises(EngineError, match=said):
+        played(Game(), "at=3", f"does={does}")
 
 
-def test_resignation():
-    with fake("at=2", "does=resign") as engine:
-        assert play_game(engine, Start(7.5, {}, BLACK)) == ([(BLACK, point("A19"))], "B+R")
-
-
-def test_starts_are_pure_and_varied():
-    starts = [start_of(number) for number in range(300)]
-    assert starts == [start_of(number) for number in range(300)]
-    stones = Counter(len(start.setup) for start in starts)
-    assert set(stones) == {0, 1, 2, 3, 4} and 70 < stones[0] < 130
-    assert {start.komi for start in starts} == set(KOMIS)
-    assert all((start.to_move == WHITE) == (len(start.setup) % 2 == 1) for start in starts)
+def test_beginnings_are_pure_and_varied():
+    games = [[new_game(number) for number in range(100)] for _ in range(2)]
+    first, again = ([(game.komi, game.setup, game.to_move) for game in made] for made in games)
+    assert first == again and {komi for komi, _, _ in first} == set(KOMIS)
+    stones = Counter(len(setup) for _, setup, _ in first)
+    assert set(stones) == {0, 1, 2, 3, 4} and 20 < stones[0] < 48
+    assert all((to_move == WHITE) == (len(setup) % 2 == 1) for _, setup, to_move in first)
 
 
 def test_setup_stones_lie_on_the_third_to_fifth_lines_or_the_centre():
@@ -89,11 +81,11 @@ def test_engines_by_name(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     engine = parse_engine("gnugo:3")
-    assert engine.seeded and engine.level == 3 and engine.argv(42)[0] == str(program)
+    assert engine.level == 3 and engine.argv(42)[0] == str(program)
     assert engine.argv(42)[-2:] == ["--seed", "42"] and "{seed}" in engine.command
     assert parse_engine("gnugo").level == 10 and parse_engine("gnugo", 5).level == 5
     monkeypatch.undo()
-    assert parse_engine("sh -c 'exit 1'").argv(1)[1:] == ["-c", "exit 1"] and not parse_engine("sh").seeded
+    assert parse_engine("sh -c 'exit 1'").argv(1)[1:] == ["-c", "exit 1"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +100,7 @@ def test_engines_by_name(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_no_engine(text, level, said, monkeypatch):
-    monkeypatch.setattr("gonn_core.play.engines.commands.find_program", lambda name: name) if text.startswith(
+    monkeypatch.setattr("gonn_core.play.engines.players.find_program", lambda name: name) if text.startswith(
         "gnugo"
     ) else None
     with pytest.raises(SettingError, match=said):
@@ -117,7 +109,7 @@ def test_what_is_no_engine(text, level, said, monkeypatch):
 
 def test_a_missing_gnugo_names_the_package(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("gonn_core.play.engines.commands._GAME_FOLDERS", ())
+    monkeypatch.setattr("gonn_core.play.engines.players._GAME_FOLDERS", ())
     with pytest.raises(SettingError, match="apt install gnugo"):
         parse_engine("gnugo")
 
@@ -140,7 +132,7 @@ def test_the_command_makes_what_is_missing(tmp_path, monkeypatch, capsys):
 
 def test_failed_games_are_counted_and_left_out(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    command = f"{sys.executable} -S {FAKE} stones=2 at={{seed}} does=illegal"
+    command = f"{sys.executable} -S {FAKE_ENGINE} stones=2 at={{seed}} does=illegal"
     arguments = [
         "data",
         "selfplay",

@@ -1,19 +1,97 @@
-"""Games with engines in the report: cells of the comparison, the section with every match."""
+"""Matches as tables: points by colour, ends, ratings; games with engines in the report."""
+
+import csv
+import io
 
 import pytest
 
+from gonn_core.play.match.record import load_matches
+from orchestration.cli import command as cli
 from reports.book.book import book_page, manifest
 from reports.book.elo import TO_PLAY
 from reports.page import Page
-from reports.play.all_games import against_engine, load_played, trial_names
+from reports.play.matches import against_engine, load_played, match_table, rating_table
+from reports.play.players import names_in, trial_names
+from reports.play.rating import rate, tally
 from reports.results.decisions import load_results
 from reports.study.render import write_report
+from reports.tables.serial import csv_text
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, registry, train
-from tests.reports.play.made_matches import ENGINE, net, won, write_match
+from tests.reports.play.made_matches import ENGINE, game, net, won, write_match
 
 LEVEL_TEN = {**ENGINE, "command": ["gnugo", "--mode", "gtp", "--level", "10"]}
+A, B, C = (net(digit * 16) for digit in "123")
 PACHI = {"kind": "engine", "command": ["pachi", "-t", "=100000"], "name": "Pachi UCT", "version": "12"}
+
+
+def matches_table(folder):
+    matches = load_matches(folder)
+    return match_table(matches, names_in(matches, {}))
+
+
+def test_points_by_colour_ends_and_intervals(tmp_path):
+    lines = [
+        game(0, "A", "A"),
+        game(1, "B", "B", end="resign"),
+        game(2, "A", None, "0"),
+        game(3, "B", "A", end="illegal"),
+        game(4, "A", None, "Void", "crash"),
+    ]
+    write_match(tmp_path, A, LEVEL_TEN, lines)
+    table = matches_table(tmp_path)
+    (row,) = csv.DictReader(io.StringIO(csv_text(table)))
+    assert (row["games"], row["points"], row["black"], row["white"], row["voided"]) == ("4", "2.5", "1.5", "1", "1")
+    assert row["ends"] == "passes 2 resign 1 illegal 1" and row["moves"] == "200"
+    assert float(row["interval95_low"]) < 0.625 < float(row["interval95_high"])
+    assert any("1 of GNU Go 3.8 level 10." in note for note in table.notes)
+    write_match(tmp_path, A, ENGINE, [game(0, "A", None, "Void", "crash")])
+    write_match(tmp_path, A, ENGINE, [game(0, "A", "B")], rules="japanese")
+    table = matches_table(tmp_path)  # names with numbers go by these; rules have a column where they differ
+    assert [row.cells["b"].text[-8:] for row in table.rows] == [" level 1", " level 1", "level 10"]
+    assert {row.cells["share"].text for row in table.rows[:2]} == {"–", "0.0 %"}
+    assert sorted(row.cells["rules"].text for row in table.rows) == ["Chinese", "Chinese", "Japanese"]
+
+
+def ratings_table(folder):
+    matches = load_matches(folder)
+    found = tally(matches)
+    return rating_table(found, rate(found.taken, found.met), names_in(matches, {}), matches)
+
+
+def test_the_strongest_first_with_intervals(tmp_path):
+    write_match(tmp_path, A, B, won(80, 20))
+    write_match(tmp_path, C, A, [*won(30, 69), game(99, "A", None, "0"), game(100, "A", None, "Void", "crash")])
+    table = ratings_table(tmp_path)
+    cells = [[row.cells[key].text for key in ("number", "player", "games", "share")] for row in table.rows]
+    assert cells[0] == ["#1", "11111111 @100k", "200", "74.8 %"] and [row[0] for row in cells] == ["#1", "#2", "#3"]
+    assert [row.cells["interval"].text for row in table.rows].count("anchor") == 1
+    assert any("komi 7.5" in note for note in table.notes)
+
+
+def test_groups_without_common_games_are_not_compared(tmp_path):
+    write_match(tmp_path, A, B, won(8, 2))
+    write_match(tmp_path, C, ENGINE, won(10, 10))
+    table = ratings_table(tmp_path)
+    assert any("2 groups that cannot be compared" in note for note in table.notes)
+    assert [row.cells["interval"].text for row in table.rows].count("anchor") == 2
+    names = {row.cells["player"].text for row in table.rows[:2]}  # the group that played most comes first
+    assert names == {"33333333 @100k", "GNU Go 3.8 level 1"}
+
+
+@pytest.mark.parametrize("arguments, code, said", [
+    (["--anchor", "gnu go"], 0, "Elo relative to GNU Go 3.8 level 1"),
+    (["--anchor", "1" * 20], 2, "--anchor=11111111111111111111: no such player"),
+    (["--anchor", "100k"], 2, "--anchor=100k: 2 players fit"),
+    (["feedfeed"], 2, "MATCH=feedfeed: no such match"),
+])  # fmt: skip
+def test_the_command_rates_all_matches_or_names_what_is_wrong(tmp_path, monkeypatch, capsys, arguments, code, said):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    write_match(tmp_path / "matches", A, B, won(80, 20))
+    write_match(tmp_path / "matches", B, ENGINE, won(2, 18))
+    assert cli.run(["rate", *arguments]) == code
+    out, error = capsys.readouterr()
+    assert said in (error if code else out) and error.count("\n") == (code == 2)
 
 
 @pytest.fixture(scope="module")

@@ -10,20 +10,26 @@ import pytest
 
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json
-from gonn_core.play.engines.commands import Engine
+from gonn_core.play.engines.players import Engine
 from gonn_core.play.match.players import NetSpec
 from gonn_core.play.match.record import load_match
 from orchestration.cli import command as cli
-from orchestration.play import elo
-from orchestration.play.elo import FIRST_GAMES, LEVELS, TRIED_GAMES, games_wanted, try_levels
-from orchestration.play.rungs import LadderNet, base_trial, snapshot_specs
+from orchestration.play import ladder as play_ladder
+from orchestration.play.ladder import (
+    FIRST_GAMES,
+    LEVELS,
+    LadderNet,
+    base_trial,
+    games_needed,
+    link_engine,
+    snapshot_specs,
+)
 from reports.play.ladder import read_ladder
 from reports.workspace import Workspace
 from tests.play.made_trials import untrained_trial
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, train
 from tests.reports.play.made_matches import ENGINE, game, net, write_match
-from tests.reports.play.shares import expected_share
 
 RUNGS = [rung(10_000, 3.4), rung(20_000, 2.9), rung(50_000, 2.6), rung(100_000, 2.4)]
 TRUTH = {10_000: 0, 20_000: 200, 50_000: 500, 100_000: 600}
@@ -42,14 +48,14 @@ class Arena:
         a, b = self._who(sides["A"]), self._who(sides["B"])
         self.asked.append((a[1], b[1], games))
         generator = np.random.default_rng([a[1], b[1], seed])
-        wins = generator.random(games) < expected_share(a[2] - b[2])
+        wins = generator.random(games) < 1 / (1 + 10 ** ((b[2] - a[2]) / 400))
         lines = [game(number, "AB"[number % 2], "A" if won else "B") for number, won in enumerate(wins)]
         folder = self._write(a[0], b[0], lines, seed)
         return load_match(folder)
 
     def _who(self, side):
         if isinstance(side, Engine):
-            level = int(side.level_text.split()[-1])
+            level = side.level
             return {**ENGINE, "command": list(side.command)}, level, self.levels[level]
         return net("1" * 16, side.samples), side.samples, TRUTH[side.samples]
 
@@ -65,12 +71,12 @@ class Arena:
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     """A workspace whose base net has four snapshots of known strength, without any net."""
-    nets = [LadderNet(each, NetSpec(tmp_path, each.samples, None)) for each in RUNGS]
-    monkeypatch.setattr(elo, "base_trial", lambda *_: tmp_path / "runs" / ("1" * 16))
-    monkeypatch.setattr(elo, "snapshot_specs", lambda *_: [])
-    monkeypatch.setattr(elo, "ladder_nets", lambda *_: nets)
+    nets = [LadderNet(each, NetSpec(tmp_path, each.player["samples"], None)) for each in RUNGS]
+    monkeypatch.setattr(play_ladder, "base_trial", lambda *_: tmp_path / "runs" / ("1" * 16))
+    monkeypatch.setattr(play_ladder, "snapshot_specs", lambda *_: [])
+    monkeypatch.setattr(play_ladder, "ladder_nets", lambda *_: nets)
     monkeypatch.setattr(
-        elo,
+        play_ladder,
         "parse_engine",
         lambda text: Engine(("gnugo", "--level", text.partition(":")[2]), int(text.partition(":")[2])),
     )
@@ -79,20 +85,8 @@ def workspace(tmp_path, monkeypatch):
 
 def play(workspace, levels=None, arena=None, **values):
     arena = arena or Arena(workspace, levels or {1: 700, 4: 900, 7: 1000, 10: 1100})
-    request = elo.EloRequest("gonn-b5", data="kgs", **values)
-    return elo.play_ladder(workspace, request, arena, lambda text: None), arena
-
-
-def test_neighbours_play_until_their_difference_is_known(workspace):
-    ladder, _ = play(workspace, link_games=0)
-    for games, half in ladder.neighbours():
-        assert half <= 60 and 100 <= games < 1000
-    assert ladder.ratings.elo == pytest.approx([0, 200, 500, 600], abs=3 * 60) and ladder.file.link is None
-
-
-def test_no_pair_plays_more_than_it_may(workspace):
-    ladder, _ = play(workspace, link_games=0, within=5.0, games=300)
-    assert [games for games, _ in ladder.neighbours()] == [300, 300, 300]
+    request = play_ladder.EloRequest("gonn-b5", data="kgs", **values)
+    return play_ladder.play_ladder(workspace, request, arena, lambda text: None), arena
 
 
 def test_asked_again_it_plays_nothing_new(workspace):
@@ -121,18 +115,6 @@ def test_killed_in_the_middle_it_goes_on_with_what_was_played(workspace, tmp_pat
     )  # nothing was played twice, though what is needed is told a little otherwise
 
 
-def test_the_link_is_the_level_nearest_to_even(workspace):
-    ladder, arena = play(workspace, levels={1: 100, 4: 620, 7: 1400, 10: 1500}, link_games=80)
-    assert [b for a, b, _ in arena.asked if b in LEVELS] == [1, 4, 7, 4] or [
-        b for a, b, _ in arena.asked if b in LEVELS
-    ] == [1, 4, 4]
-    assert ladder.file.link.player["command"][-1] == "4" and "80 games" in ladder.file.link.note
-    engine = ladder.tally.ids.index(
-        next(player for player, each in ladder.tally.identities.items() if each == ladder.file.link.player)
-    )
-    assert abs(ladder.ratings.elo[engine] - 620) < 3 * ladder.ratings.deviation(engine)
-
-
 def test_without_a_level_between_there_is_no_link(workspace):
     ladder, _ = play(workspace, levels={1: 5000, 4: 6000, 7: 7000, 10: 8000})
     assert ladder.file.link.player is None
@@ -145,25 +127,28 @@ def test_without_a_level_between_there_is_no_link(workspace):
 def test_levels_are_tried_from_the_weakest_on(tmp_path):
     folders = itertools.count()
 
-    def won(share):
+    def asked(share):
+        levels = []
+
         def play_level(level, games):
+            levels.append((level, games))
             ends = int(share(level) * games)
             lines = [game(number, "A", "A" if number < ends else "B") for number in range(games)]
-            return load_match(
-                write_match(tmp_path / str(next(folders)), net("1" * 16), {**ENGINE, "command": [str(level)]}, lines)
-            )
+            engine = {**ENGINE, "command": [str(level)]}
+            return load_match(write_match(tmp_path / str(next(folders)), net("1" * 16), engine, lines))
 
-        return [(each.level, each.points) for each in try_levels(play_level)]
+        link_engine("a net", play_level, 20)
+        return levels
 
-    assert won(lambda level: 1.0) == [(level, TRIED_GAMES) for level in LEVELS]
-    assert won(lambda level: 1.0 if level < 5 else 0.2) == [(1, 10), (4, 10), (7, 2)]
-    assert won(lambda level: 0.0) == [(1, 0)]
+    assert asked(lambda level: 1.0) == [(level, 10) for level in LEVELS]
+    assert asked(lambda level: 1.0 if level < 5 else 0.2) == [(1, 10), (4, 10), (7, 10), (7, 20)]
+    assert asked(lambda level: 0.0) == [(1, 10)]
 
 
 def test_games_that_are_wanted(tmp_path):
     def wanted(results, **values):
         path = write_ladder(tmp_path / str(len(list(tmp_path.iterdir()))), RUNGS[:3], results, **values)
-        return games_wanted(read_ladder(path, path.parent.parent.parent / "matches"))
+        return games_needed(read_ladder(path, path.parent.parent.parent / "matches"))
 
     assert wanted([(0, 0), (0, 0)]) == [(0, FIRST_GAMES), (1, FIRST_GAMES)]
     assert wanted([(100, 100), (0, 0)]) == [(1, FIRST_GAMES)]  # ±48 is enough
@@ -177,11 +162,11 @@ def test_the_data_of_a_trial_named_by_its_id(tmp_path):
     made = plan_study(tmp_path, "last_move_input", budget="cpu", seeds=(1,))
     train(made, {})
     folder = made.runs / made.study.trials_of("control")[1]
-    assert elo._trained_on(folder, "starter") == ("starter", "starter")
+    assert play_ladder._trained_on(folder, "starter") == ("starter", "starter")
     tree = read_json(folder / "config.json")
     for labels in ({"data": "kgs, 4 of 15 training years"}, {"study": made.study.id}):
         (folder / "config.json").write_text(json.dumps({**tree, "labels": labels}))
-        assert elo._trained_on(folder, "starter") == ("kgs", "kgs, 4 of 15 training years")
+        assert play_ladder._trained_on(folder, "starter") == ("kgs", "kgs, 4 of 15 training years")
 
 
 def test_which_run_of_a_base_is_taken(tmp_path):
@@ -208,7 +193,7 @@ def test_snapshots_by_their_samples(tmp_path):
         == [20_000]
     )
     for sizes, problem in (
-        ("30k", "no such snapshots"),
+        ("30k", "no snapshots at 30000 samples"),
         ("20k,many", "not numbers of samples"),
         ("", "not numbers of samples"),
     ):
