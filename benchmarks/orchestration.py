@@ -20,7 +20,6 @@ import numpy as np
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.trial.events import Started, Tick
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.experiment.pipeline import SlotTime
 from orchestration.runners.base import WORKER_ENVIRONMENT
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.ray_runner import RayRunner
@@ -109,23 +108,22 @@ def main() -> None:
             measured[name] = _run(runner, jobs, wanted.slots)
     ideal = (before + bare(wanted.slots, products * rounds)) / 2
     print(f"{'bare':10}{ideal:10.1f}")
-    for name, (wall, start, line) in measured.items():
+    for name, (wall, start) in measured.items():
         overhead = wall - start - ideal
-        print(f"{name:10}{wall:10.1f}{start:12.1f}{overhead:12.1f}{overhead / ideal:9.1%}   {line}")
+        print(f"{name:10}{wall:10.1f}{start:12.1f}{overhead:12.1f}{overhead / ideal:9.1%}")
 
 
-def _run(runner, jobs, slots: int) -> tuple[float, float, str]:
-    """Wall seconds, those until the first trial was at work, and the line that a study would end with."""
-    times, began, first = SlotTime(), time.perf_counter(), []
+def _run(runner, jobs, slots: int) -> tuple[float, float]:
+    """Wall seconds, and those until the first trial was at work."""
+    began, first = time.perf_counter(), []
 
     def hear(event: dict) -> None:
-        times.hear(event)
         if event.kind == "started":
             first.append(time.perf_counter() - began)
 
     outcomes = runner.run(jobs, slots, hear)
     assert {outcome.state for outcome in outcomes} == {"done"}, outcomes
-    return time.perf_counter() - began, first[0], times.line
+    return time.perf_counter() - began, first[0]
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ from gonn_core.trial.events import Event, Failed, Finished, Retried
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import Execution, carry_out, is_complete
+from orchestration.experiment.settings import warm_kernels
 from orchestration.runners.local import LocalRunner
-from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.planning import SearchRequest, Target, search_of
 from reports.search.page import SearchFiles
 from reports.search.report import SearchReport

@@ -28,7 +28,7 @@ from gonn_core.files.json_files import read_json
 from gonn_core.training.environment import describe_processor
 from gonn_core.trial.events import Begun, Event, Started
 from gonn_core.trial.job import Job, read_job
-from orchestration.runners.choose import make_runner
+from orchestration.experiment.pipeline import make_runner
 from reports.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[1]

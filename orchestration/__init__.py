@@ -1,4 +1,4 @@
 """Who runs when, and who is told: the command, planning, runners, tracking, searches, matches.
 
-One folder a job; `console`, `progress` and `gitinfo` serve all of them.
+One folder a job; `console` serves all of them.
 """

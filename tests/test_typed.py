@@ -9,8 +9,7 @@ import click
 import pytest
 
 from ablations.settings import TARGETS, reads
-from orchestration import makefile
-from orchestration.bootstrap import module_of
+from orchestration.bootstrap import GIVEN, GOALS, module_of, problem
 from orchestration.cli import command as cli
 from tests.paths import ROOT
 from tests.trial.helpers import starter_data
@@ -36,7 +35,7 @@ def make_problem(line: str) -> str | None:
     _, *words = shlex.split(line, comments=True)
     given = [word.partition("=")[0] for word in words if "=" in word]
     goals = [word for word in words if "=" not in word]
-    return makefile.problem({makefile.GIVEN: " ".join(given), makefile.GOALS: " ".join(goals)})
+    return problem({GIVEN: " ".join(given), GOALS: " ".join(goals)})
 
 
 def read_by_gonn(words: list[str]) -> None:

@@ -30,7 +30,7 @@ EXAMPLES = {
     "data fetch": ("gonn data fetch kgs --years 2000-2015 --data-dir ~/archives",),
     "data list": ("gonn data list",),
     "data selfplay": ("gonn data selfplay --games 100 --level 5 --out ~/selfplay",),
-    "doctor": ("gonn doctor", "gonn doctor --json"),
+    "doctor": ("gonn doctor",),
     "elo": ("gonn elo gonn-b5 --data kgs",),
     "evaluate": ("gonn evaluate parametric_relu-gonn-b5 --history none",),
     "export": ("gonn export 8629c8 net.safetensors",),

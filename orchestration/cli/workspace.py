@@ -67,7 +67,7 @@ def status():
 def stop(study):
     """Ask running commands to pause, all or those on STUDY.
 
-    Their trials write checkpoints; the same commands go on later. STUDY may also be a search or a trial, or the
+    Their trials write checkpoints; the same commands resume later. STUDY may also be a search or a match, or the
     beginning of one.
     """
     from orchestration.experiment import stopping
@@ -89,7 +89,6 @@ def import_(folder):
 
 @click.command()
 @click.option("--yes", is_flag=True, help="remove it; else it is only shown")
-@click.option("--stores", is_flag=True, help="position stores and views too; they are built again when needed")
 def clean(**settings):
     """What no study, search, match or queued trial refers to."""
     from orchestration.upkeep import cleaning
@@ -99,13 +98,11 @@ def clean(**settings):
 
 @click.command()
 @settings("DEVICE")
-@click.option("--measure/--no-measure", default=True, show_default=True, help="time both precisions, once a day")
-@click.option("--json", "as_json", is_flag=True, help="the same for programs")
-def doctor(device, measure, as_json):
+def doctor(device):
     """What this machine has, and which precision is faster on it."""
-    from orchestration.speeds import doctor as machine
+    from orchestration.upkeep.doctor import print_examination
 
-    machine.print_examination(device, measure, as_json)
+    print_examination(device)
 
 
 VERBS = (report, ui, inspect, sync, status, stop, import_, clean, doctor)

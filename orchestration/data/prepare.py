@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from ablations.data.datasets import Dataset, PreparedData, prepare
 from gonn_core.errors import printable
 from gonn_core.records.build import Progress
-from orchestration.console import notes
-from orchestration.progress import Bar, display
+from orchestration.console import Bar, Display, notes
 from reports.workspace import Workspace
 
 
@@ -28,7 +27,7 @@ class BuildProgress:
 
     def __init__(self) -> None:
         self._state: Progress | None = None
-        self._display = display(self, transient=True)
+        self._display = Display(self.bars, transient=True)
 
     def __enter__(self) -> "BuildProgress":
         self._display.__enter__()
@@ -40,10 +39,6 @@ class BuildProgress:
     def __call__(self, state: Progress) -> None:
         self._state = state
         self._display.refresh()
-
-    def line(self) -> str:
-        """How things stand."""
-        return f"store: {self._text()}"
 
     def bars(self) -> list[Bar]:
         """One bar: the share of the games' files that has been read."""

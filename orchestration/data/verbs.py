@@ -10,9 +10,8 @@ from ablations.data.declared import DECLARATIONS, dataset_names, read_declaratio
 from ablations.data.schema import SplitDeclaration
 from gonn_core.errors import SettingError, printable
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
-from orchestration.console import output
+from orchestration.console import Bar, Display, output
 from orchestration.data.prepare import prepare_shown
-from orchestration.progress import Bar, display
 from reports.workspace import Workspace
 
 
@@ -71,7 +70,7 @@ class DownloadProgress:
 
     def __init__(self) -> None:
         self._name, self._bytes, self._total = "", 0, 0
-        self._display = display(self, transient=True)
+        self._display = Display(self.bars, transient=True)
 
     def __enter__(self) -> "DownloadProgress":
         self._display.__enter__()
@@ -84,13 +83,9 @@ class DownloadProgress:
         """So many bytes of so many have come; total 0: not known."""
         self._name, self._bytes, self._total = printable(name), got, total
         if got == total:
-            self._display.note(self.line())
+            self._display.note(f"{self._name}: {self._text()}")
         else:
             self._display.refresh()
-
-    def line(self) -> str:
-        """How things stand."""
-        return f"{self._name}: {self._text()}"
 
     def bars(self) -> list[Bar]:
         """One bar: the download."""

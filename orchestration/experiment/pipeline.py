@@ -5,8 +5,8 @@ An experiment is all that was decided before the first trial. A study knows its 
 each as a slot comes free, and may give it up. All else is the same.
 """
 
+import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from rich.console import Console
 
-from gonn_core.errors import UserError, printable
+from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import Begun, Event, Failed, Finished, Mended, Paused, Point, Retried, Started, Tick
+from gonn_core.trial.events import Begun, Event, Failed, Mended
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease, LeaseLost
 from gonn_core.trial.mending import whole_result
 from orchestration.console import moving, notes, output
-from orchestration.experiment.stopping import StoppableRunner
-from orchestration.progress import duration
+from orchestration.experiment.stopping import run_stoppably
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Runner
-from orchestration.runners.choose import make_runner
+from orchestration.runners.local import LocalRunner
+from orchestration.runners.ray_runner import ADDRESS, RayRunner
 from orchestration.tracking.records import StudyInfo, StudyReport
 from reports.workspace import Workspace
 
@@ -44,7 +44,7 @@ class Execution:
     slots: int | None = None
     """Trials at a time; None: as many as the machine is good for."""
     tracker: "Tracker | None" = None
-    """None: MLflow is told nothing."""
+    """None: nothing is logged to MLflow."""
 
 
 def execution(
@@ -68,6 +68,24 @@ def execution(
     return Execution(workspace, chosen, slots, tracker)
 
 
+def make_runner(name: str, address: str | None = None, function: str = RUN_TRIAL, per_gpu: int | None = None) -> Runner:
+    """The runner `ray` or `local`, the former on the cluster at `address` or $RAY_ADDRESS if there is one.
+
+    function: importable path of what workers call with a job. per_gpu: trials on each GPU (see `places`). Raises
+    SettingError (RUNNER, RAY_ADDRESS).
+    """
+    if name == "local":
+        if address:
+            raise SettingError(ADDRESS, address, "RUNNER=local uses no cluster", "RUNNER=ray, or no address")
+        return LocalRunner(function, per_gpu)
+    if name != "ray":
+        raise SettingError("RUNNER", name, "no such runner", ["ray", "local"])
+    address = address or os.environ.get(ADDRESS) or None
+    if address and ("://" in address or address == "local"):
+        raise SettingError(ADDRESS, address, "the command must run on a node of the cluster", "HOST:PORT, or auto")
+    return RayRunner(address, function, per_gpu)
+
+
 class WrittenReport(Protocol):
     """A report that was written to out/."""
 
@@ -86,15 +104,10 @@ R_co = TypeVar("R_co", bound=WrittenReport, covariant=True)
 
 
 class Experiment(Protocol[R_co]):
-    """What was decided before the first trial, and where it stands."""
+    """What was decided before the first trial, and its state."""
 
     @property
     def id(self) -> str: ...
-
-    @property
-    def folder(self) -> Path:
-        """Where it was written down."""
-        ...
 
     @property
     def size(self) -> int:
@@ -102,7 +115,7 @@ class Experiment(Protocol[R_co]):
         ...
 
     def opened(self) -> AbstractContextManager:
-        """Entered before anything below is asked for; waits for another command where one at a time may run it."""
+        """Entered before anything below is called; waits for another command where one at a time may run it."""
         ...
 
     def summary(self) -> str:
@@ -119,7 +132,7 @@ class Experiment(Protocol[R_co]):
         ...
 
     def display(self) -> AbstractContextManager[OnEvent]:
-        """Who hears the events, and may have a trial pause."""
+        """What receives the events, and may have a trial pause."""
         ...
 
     def info(self) -> StudyInfo:
@@ -127,11 +140,11 @@ class Experiment(Protocol[R_co]):
         ...
 
     def report(self) -> R_co:
-        """Write its report, as it stands."""
+        """Write its report, as it is now."""
         ...
 
     def failures(self, outcomes: list[Outcome]) -> Iterator[str]:
-        """What is said of trials that failed."""
+        """A line or a traceback for trials that failed."""
         ...
 
 
@@ -151,13 +164,12 @@ class Result(NamedTuple, Generic[R]):
 def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> Result[R]:
     """Bring an experiment to its end, or as far as its failures let it come; write its report, and show it.
 
-    Raises KeyboardInterrupt, or Stopped when asked to stop: the next call goes on from there.
+    Raises KeyboardInterrupt, or Stopped when asked to stop: the next call resumes.
     """
     aside, tracker = notes(), how.tracker
     outcomes: list[Outcome] = []
     with experiment.opened():
         aside.print(experiment.summary())
-        runner, times = StoppableRunner(how.runner, how.workspace, experiment.id), SlotTime()
         unfinished = experiment.prepare(aside.print)
         follow = (lambda: tracker.follow(experiment.info())) if tracker else (lambda: None)
         follow()
@@ -166,22 +178,20 @@ def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> R
             with experiment.display() as display, tracker.following() if tracker else nullcontext():
 
                 def hear(event: Event) -> bool | None:
-                    times.hear(event)
                     if isinstance(event, Failed):
                         record_failure(TrialDirectory(how.workspace.runs / event.trial), event.message)
                     return display(event)
 
-                outcomes = runner.run(experiment.jobs(follow), slots, hear)
+                jobs = experiment.jobs(follow)
+                outcomes = run_stoppably(how.runner, how.workspace, experiment.id, jobs, slots, hear)
         info = experiment.info()
     with moving("writing the report"):
         report = experiment.report()
     if tracker:
-        with moving("telling MLflow"):
+        with moving("logging to MLflow"):
             tracker.finish(info, report.tracked)
     if show:
         report.show(output())
-    if times.slots:
-        aside.print(times.line)
     for line in experiment.failures(outcomes):
         print(line, file=sys.stderr)
     return Result(report, outcomes)
@@ -221,8 +231,8 @@ def run_missing(
 ) -> set[str]:
     """Run jobs of trials that are trained already, side by side, unless they are done.
 
-    what: whose trials they are, for `gonn stop`; lines: trial id -> what is said when it begins. Ids of those that
-    failed, after their errors were told. Raises Stopped.
+    what: whose trials they are, for `gonn stop`; lines: trial id -> what is printed when it begins. Ids of those that
+    failed, after their errors were printed. Raises Stopped.
     """
     missing, unsaid = [], dict(lines)
     for job in jobs:
@@ -237,44 +247,10 @@ def run_missing(
         elif isinstance(event, Mended):
             notes().print(f"{event.trial}: {printable(event.message, 1000)}", soft_wrap=True)
 
-    outcomes = StoppableRunner(how.runner, how.workspace, what).run(missing, how.slots, hear) if missing else []
+    outcomes = run_stoppably(how.runner, how.workspace, what, missing, how.slots, hear) if missing else []
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     for outcome in failed:
         print(f"trial {outcome.trial} failed: {outcome.error}", file=sys.stderr)
         if outcome.traceback:
             print(outcome.traceback, file=sys.stderr)
     return {outcome.trial for outcome in failed}
-
-
-class SlotTime:
-    """Adds up training seconds from now on; `line` is what a command prints at its end."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic):
-        self._clock, self._began = clock, clock()
-        self._running: dict[str, float | None] = {}
-        """Trial -> training seconds that its last event reported, earlier sessions included; None before the first."""
-        self.slots = 0
-        """The most trials that ran at a time."""
-        self.training = 0.0
-        """Seconds in training steps, summed over the slots."""
-
-    def hear(self, event: Event) -> None:
-        """Count an event."""
-        if isinstance(event, Finished | Failed | Paused | Retried):
-            self._running.pop(event.trial, None)
-            return
-        before = self._running.setdefault(event.trial, None)
-        self.slots = max(self.slots, len(self._running))
-        if isinstance(event, Started | Tick | Point):
-            if before is not None:
-                self.training += event.training_seconds - before
-            self._running[event.trial] = event.training_seconds
-
-    @property
-    def line(self) -> str:
-        """One line for a terminal."""
-        wall = self._clock() - self._began
-        total = self.slots * wall
-        share = 100 * self.training / total if total else 0.0
-        slots = f"{self.slots} slot{'s' * (self.slots != 1)}"
-        return f"time: {slots} x {duration(wall)}, {share:.1f} % of it in training steps"

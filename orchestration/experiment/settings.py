@@ -1,21 +1,26 @@
-"""How the trials of an experiment run and are evaluated: from a budget and prepared data."""
+"""How the trials of an experiment run and are evaluated, from a budget and prepared data; the commit that runs them."""
 
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Literal
 
 from ablations.data.datasets import PreparedData
 from ablations.request import Device
 from ablations.schema import Budget
+from gonn_core.config import TrialConfig
 from gonn_core.records.views import View
 from gonn_core.training.compiling import Compile, check_compile
 from gonn_core.trial.job import EvaluationRequest, RunSettings
-from orchestration.gitinfo import commit_and_dirty
+from orchestration.console import moving
 from orchestration.runners.gpus import device_title
 from reports.workspace import Workspace
 
 DEFAULT_POINTS: int = RunSettings.model_fields["progress_points"].default
 MOST_POINTS = 1000
 """Of a curve, however long the run."""
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def check_device(device: str) -> None:
@@ -27,6 +32,25 @@ def check_compiled(kind: Compile, device: str) -> None:
     """That nets can be compiled so on the device. Raises SettingError (COMPILE)."""
     if kind != "none":
         check_compile(kind, "cpu" if device_title(device) == "cpu" else "cuda", "COMPILE")
+
+
+def commit_and_dirty() -> tuple[str, bool]:
+    """(commit, dirty) of this code: full hash and whether tracked files differ from it; without git or outside a
+    checkout ("gonn-<version>", False), or "unknown" for files that were copied without being installed."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(ROOT), *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel")).resolve() == ROOT:
+            return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.SubprocessError):
+        pass
+    try:
+        return f"gonn-{version('go-move-ablations')}", False
+    except PackageNotFoundError:
+        return "unknown", False
 
 
 def evaluated_positions(view: View, count: int | Literal["all"]) -> int:
@@ -65,3 +89,28 @@ def run_settings(
         commit=commit,
         dirty=dirty,
     )
+
+
+def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: Callable[[str], object]) -> None:
+    """Compile the kernels that make planes and targets for trials of these configurations, and those that train in
+    bfloat16 on a CPU, once, before each worker would."""
+    import torch
+
+    from gonn_core.go.jit import is_compiled
+    from gonn_core.nets.parts import fused
+    from gonn_core.records.sampler import Sampler
+    from gonn_core.training.batches import PlaneMaker, extras_of
+
+    # a GPU has other kernels, for packed planes; the meta device stands in for it, so that no GPU is used
+    kind = torch.device("cpu" if device_title(device) == "cpu" else "meta")
+    rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
+    inputs = dict.fromkeys((config.features, extras_of(config)) for config in configs)
+    makers = [PlaneMaker(view.store, features, kind, torch.channels_last, extras) for features, extras in inputs]
+    bf16 = kind.type == "cpu" and any(config.training.precision == "bf16" for config in configs)
+    if not all(maker.is_compiled for maker in makers) or (bf16 and not is_compiled(fused.normalise)):
+        say("compiling the kernels of planes and nets, once …")
+    with moving("kernels"):
+        for maker in makers:
+            maker.on_host(rows, symmetries, keep)
+        if bf16:
+            fused.warm_up()

@@ -5,26 +5,23 @@ resumes them later.
     commands/<token>/what          what it works on
     commands/<token>/stop          written by `gonn stop`; the command sees it at the next event of its trials
 
-Files reach commands on every machine that shares the workspace. A `python -m gonn_core.trial` knows no workspace: it
-gets SIGTERM, which asks for the same. Nothing is ever killed.
+Files reach commands on every machine that shares the workspace. Nothing is ever killed.
 """
 
-import os
 import shutil
-import signal
-import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import length_hint
 from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.files.whole import disk_error
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
-from gonn_core.trial.lease import STALE_SECONDS, Lease, Process, is_alive, live_holder
+from gonn_core.trial.lease import STALE_SECONDS, Lease, Process, live_holder
 from orchestration.console import output
 from orchestration.runners.base import JobSource, OnEvent, Outcome, Runner
 from reports.workspace import Workspace
@@ -40,7 +37,7 @@ class Stopped(UserError):
     exit_code = 130
 
     def __init__(self):
-        super().__init__("stopped as asked; the same command goes on from here")
+        super().__init__("stopped as asked; the same command resumes from here")
 
 
 class Command:
@@ -62,7 +59,7 @@ class Command:
 @contextmanager
 def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
     """While this is entered, `gonn stop` finds the command. what: the id of a study or search, or a match."""
-    folder = _commands(workspace) / uuid.uuid4().hex
+    folder = workspace.root / "commands" / uuid.uuid4().hex
     try:
         folder.mkdir(parents=True)
         (folder / "what").write_text(what, encoding="utf-8")
@@ -76,84 +73,56 @@ def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class StoppableRunner:
-    """A runner that hands out no more jobs, and pauses those under way, once its command is asked to stop."""
+class _UntilStopped:
+    """Jobs until the command is asked to stop; `places` learns how many they are."""
 
-    def __init__(self, runner: Runner, workspace: Workspace, what: str):
-        self._runner, self._workspace, self._what = runner, workspace, what
+    def __init__(self, jobs: JobSource, command: Command):
+        self._jobs, self._command = jobs, command
 
-    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
-        """See `Runner.run`. Raises Stopped when asked to, after every trial has its checkpoint."""
-        with at_work(self._workspace, self._what) as command:
-
-            def hear(event: Event) -> bool:
-                resumes = on_event(event) is not False
-                return resumes and not command.stop_requested
-
-            outcomes = self._runner.run(_until(jobs, lambda: command.stop_requested), slots, hear)
-            if command.stop_requested:
-                raise Stopped
-            return outcomes
-
-
-class _SizedJobs:
-    """Jobs whose number is known, until it is time to stop."""
-
-    def __init__(self, jobs, over: Callable[[], bool]):
-        self._jobs, self._over = jobs, over
-
-    def __len__(self) -> int:
-        return len(self._jobs)
+    def __length_hint__(self) -> int:
+        return length_hint(self._jobs, 2**31)
 
     def __iter__(self) -> Iterator[Job | None]:
-        return _some(self._jobs, self._over)
+        for job in self._jobs:
+            yield job
+            if self._command.stop_requested:
+                return
 
 
-def _until(jobs: JobSource, over: Callable[[], bool]) -> JobSource:
-    return _SizedJobs(jobs, over) if isinstance(jobs, Sized) else _some(jobs, over)
+def run_stoppably(
+    runner: Runner, workspace: Workspace, what: str, jobs: JobSource, slots: int | None, on_event: OnEvent
+) -> list[Outcome]:
+    """`runner.run`, which hands out no more jobs, and pauses those under way, once the command is asked to stop. Raises
+    Stopped then, after every trial has its checkpoint."""
+    with at_work(workspace, what) as command:
 
+        def hear(event: Event) -> bool:
+            resumes = on_event(event) is not False
+            return resumes and not command.stop_requested
 
-def _some(jobs: JobSource, over: Callable[[], bool]) -> Iterator[Job | None]:
-    jobs = iter(jobs)
-    while not over():
-        try:
-            yield next(jobs)
-        except StopIteration:
-            return
+        outcomes = runner.run(_UntilStopped(jobs, command), slots, hear)
+        if command.stop_requested:
+            raise Stopped
+        return outcomes
 
 
 @dataclass(frozen=True)
 class Running:
-    """A command, or a lone trial, that somebody runs in this workspace."""
+    """A command that runs in this workspace. folder: has its lease."""
 
     what: str
     folder: Path
-    """Has its lease."""
     process: Process
-    is_command: bool
 
     @property
     def description(self) -> str:
         """One phrase for a terminal."""
         return f"{printable(self.what, 120)} (process {self.process.pid} on {printable(self.process.host, 60)})"
 
-    def request_stop(self) -> None:
-        """Ask it to stop."""
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-            if self.is_command:
-                (self.folder / "stop").touch()
-            elif is_alive(self.process):
-                os.kill(self.process.pid, signal.SIGTERM)
-
-    def has_ended(self) -> bool:
-        """Whether it no longer holds its lease."""
-        holder = live_holder(self.folder)
-        return holder is None or holder.process != self.process
-
 
 def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
-    """Ask what runs in this workspace, or works on the study whose id begins so, to stop; waits until it has. 1 when
-    something still runs after `patience` seconds.
+    """Ask the commands of this workspace, or those on the study whose id begins so, to stop; waits until they have. 1
+    when one still runs after `patience` seconds.
 
     Raises SettingError (STUDY) when nothing works on it.
     """
@@ -167,51 +136,28 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
         console.print(f"nothing is running in {workspace.root}")
         return 0
     for command in chosen:
-        command.request_stop()
+        with suppress(FileNotFoundError):  # it has just ended
+            (command.folder / "stop").touch()
         console.print(f"asked to stop: {command.description}")
-    end = time.monotonic() + patience
-    while (left := [command for command in chosen if not command.has_ended()]) and time.monotonic() < end:
+    left, end = chosen, time.monotonic() + patience
+    while left := [command for command in left if live_holder(command.folder) is not None]:
+        if time.monotonic() >= end:
+            break
         time.sleep(0.2)
-    for command in left:
-        console.print(
-            f"still at work after {patience:.0f} s: {command.description}; it stops at the next event of its trials"
-        )
     for command in chosen:
-        if command not in left:
-            console.print(f"stopped: {command.description}")
+        late = f"still at work after {patience:.0f} s; it stops at the next event of its trials"
+        console.print(f"{late if command in left else 'stopped'}: {command.description}")
     return 1 if left else 0
 
 
 def everything_at_work(workspace: Workspace) -> list[Running]:
-    """Commands of the workspace, on any machine, and lone trials of this machine; folders of commands that were killed
-    are removed."""
+    """Commands of the workspace, on any machine; folders of commands that were killed are removed."""
     running = []
-    for folder in sorted(_commands(workspace).glob("*/")):
+    for folder in sorted((workspace.root / "commands").glob("*/")):
         with suppress(FileNotFoundError):  # it has just ended
             if (holder := live_holder(folder)) is not None:
                 what = (folder / "what").read_text(encoding="utf-8", errors="replace")
-                running.append(Running(what, folder, holder.process, True))
+                running.append(Running(what, folder, holder.process))
             elif time.time() - folder.stat().st_mtime > STALE_SECONDS:  # else it may be about to take its lease
                 shutil.rmtree(folder, ignore_errors=True)
-    commands = {command.process.pid for command in running}
-    for path in sorted(workspace.runs.glob("*/lease.json")):
-        holder = live_holder(path.parent)
-        if holder is None or not is_alive(holder.process) or holder.process.pid in commands:
-            continue
-        if "gonn_core.trial" in _command_line(holder.process.pid):
-            running.append(Running(path.parent.name, path.parent, holder.process, False))
     return running
-
-
-def _commands(workspace: Workspace) -> Path:
-    return workspace.root / "commands"
-
-
-def _command_line(pid: int) -> str:
-    """Words of a process of this machine, empty when it has ended."""
-    if not Path("/proc/self/cmdline").exists():  # no Linux
-        return subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True).stdout
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-    except OSError:
-        return ""

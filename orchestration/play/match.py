@@ -29,10 +29,9 @@ from gonn_core.play.match.record import (
 from gonn_core.play.rules import RULES, Openings, Rules, RuleSet
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease, LeaseHeld
-from orchestration.console import notes, output
+from orchestration.console import PLAIN_SECONDS, Bar, Display, duration, notes, output
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.play.ratings import chosen_matches, named_player, net_names, no_such_net
-from orchestration.progress import PLAIN_SECONDS, Bar, display, duration
 from orchestration.study.folder import find_study
 from orchestration.study.report import report_study
 from reports.files import write_files
@@ -257,7 +256,7 @@ class GameCount:
     ):
         self._title, self._total, self._clock = title, total, clock
         self._done, self._done_when_shown, self._text = 0, 0, ""
-        self._display = display(self, stream, clock=clock)
+        self._display = Display(self.bars, stream, clock=clock)
 
     def __enter__(self) -> "GameCount":
         self._begun = self._clock()
@@ -266,7 +265,7 @@ class GameCount:
 
     def __exit__(self, *error: object) -> None:
         if self._done and not self._display.live:
-            self._display.note(self.line())
+            self._display.refresh(0.0)
         self._display.__exit__(*error)
 
     def step(self, text: str = "", games: int = 1) -> None:
@@ -282,10 +281,6 @@ class GameCount:
     def note(self, text: str) -> None:
         """A line of its own."""
         self._display.note(text)
-
-    def line(self) -> str:
-        """The count as text."""
-        return f"{self._title}: {self._counts()}"
 
     def bars(self) -> list[Bar]:
         """One bar: the games."""

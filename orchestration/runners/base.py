@@ -1,22 +1,22 @@
-"""The contract of runners: jobs in, events while they run, outcomes out.
+"""The contract of runners, and their queue of jobs: jobs in, events while they run, outcomes out.
 
 A runner only decides *where* trials run. What a trial computes is in its configuration, and its progress is in its
 directory, so a runner keeps no state: the same call after any interruption resumes, and two runners give equal weights.
 """
 
 import importlib
-import math
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sized
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
-from gonn_core.errors import OutOfMemory, SettingError, UserError, shortage
-from gonn_core.training.host import ENVIRONMENT
+from gonn_core.errors import OutOfMemory, UserError, shortage
+from gonn_core.training.host import ENVIRONMENT, loader_threads
 from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Retried
 from gonn_core.trial.job import Job
-from orchestration.runners.gpus import visible_gpus
 
 RUN_TRIAL = "gonn_core.trial.run:run_trial"
 """Importable path of the function that a worker calls with `(job, on_progress)`."""
@@ -33,6 +33,9 @@ OnEvent = Callable[[Event], bool | None]
 """Callback for the events of `gonn_core.trial.events`. Returning False, except for Begun and for the last event, pauses
 the trial as it does in `run_trial`."""
 
+JobSource = Iterable[Job | None]
+"""See `Runner.run`."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -48,10 +51,6 @@ class Outcome:
     """Failed for lack of memory; on a shared GPU it may be tried again with fewer trials per GPU."""
 
 
-JobSource = Iterable[Job | None]
-"""See `Runner.run`."""
-
-
 class Runner(Protocol):
     """Runs jobs side by side."""
 
@@ -61,58 +60,28 @@ class Runner(Protocol):
         The next job is requested when a slot is free, so `jobs` may be a generator that decides from the events so far.
         It yields None when it has no job until a running one ends. Each trial id runs once; outcomes are in the order
         of the jobs, one per trial id. A trial that fails is an outcome, not an exception. `on_event` is called from the
-        calling thread only.
+        calling thread only. Raises ValueError when jobs of one trial ask for different things.
         """
         ...
 
 
-def distinct(jobs: JobSource) -> Iterator[Job | None]:
-    """The first job of each trial id, in order. Raises ValueError when jobs of one trial ask for different things."""
-    seen: dict[str, Job] = {}
-    for job in jobs:
-        if job is None:
-            yield None
-        elif job.id not in seen:
-            seen[job.id] = job
-            yield job
-        elif seen[job.id].run != job.run:
-            raise ValueError(f"two jobs of trial {job.id} with different run settings")
-
-
-def load_function(path: str) -> Callable:
-    """The function at an importable path `package.module:name`."""
+def call(path: str, *arguments: Any) -> Any:
+    """Call the function at an importable path `package.module:name`."""
     module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), name)(*arguments)
 
 
-def begun(job: Job) -> Begun:
-    """The event that a slot starts a trial."""
-    return Begun(job.id, 0, job.config.training.samples)
-
-
-def retried(job: Job, why: str) -> Retried:
-    """The event that a trial was interrupted and is queued again."""
-    return Retried(job.id, 0, job.config.training.samples, message=why)
-
-
-def failure(job: Job, error: Exception) -> Outcome:
-    """The outcome of a trial that raised `error`, with the traceback unless it is a UserError. Call it in the `except`
-    block."""
-    if (problem := shortage(error)) is not None:
-        error = OutOfMemory(problem)
-    if isinstance(error, UserError):
-        return Outcome(job.id, "failed", describe(error), out_of_memory=isinstance(error, OutOfMemory))
-    return Outcome(job.id, "failed", describe(error), traceback.format_exc())
-
-
-def ended(job: Job, outcome: Outcome) -> Finished | Failed | Paused:
-    """The last event of a trial."""
-    total = job.config.training.samples
-    if outcome.state == "failed":
-        return Failed(job.id, 0, total, message=outcome.error)
-    if outcome.state == "paused":
-        return Paused(job.id, 0, total)
-    return Finished(job.id, total, total)
+def run_job(function: str, job: Job, on_event: OnEvent) -> Outcome:
+    """Run one trial in this process by the function at an importable path. Finished is not passed to `on_event`: the
+    queue publishes it with the outcome."""
+    try:
+        result = call(function, job, lambda event: isinstance(event, Finished) or on_event(event))
+        return Outcome(job.id, result["state"])
+    except Exception as error:  # any exception is the trial's outcome: the study continues
+        lack = shortage(error)
+        shown = error if lack is None else OutOfMemory(lack)
+        text = "" if isinstance(shown, UserError) else traceback.format_exc()
+        return Outcome(job.id, "failed", describe(shown), text, isinstance(shown, OutOfMemory))
 
 
 def describe(error: BaseException) -> str:
@@ -121,38 +90,115 @@ def describe(error: BaseException) -> str:
     return text if isinstance(error, UserError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
-@dataclass(frozen=True)
-class Places:
-    """How many trials run at a time, and on which GPUs."""
-
-    slots: int
-    gpus: tuple[str, ...] = ()
-    """As `CUDA_VISIBLE_DEVICES` names them; empty: trials run on CPU cores."""
-    per_gpu: int = 1
-    """Trials on each GPU."""
-
-    def gpu(self, slot: int) -> str | None:
-        """The GPU of a slot, None on a CPU. Slots are dealt to the GPUs in turn."""
-        return self.gpus[slot % len(self.gpus)] if self.gpus else None
+def ended(job: Job, outcome: Outcome) -> Finished | Failed | Paused:
+    """The last event of a trial."""
+    total = job.config.training.samples
+    if outcome.state == "failed":
+        return Failed(job.id, 0, total, message=outcome.error)
+    return Paused(job.id, 0, total) if outcome.state == "paused" else Finished(job.id, total, total)
 
 
-def places(jobs: Iterable, slots: int | None, device: str = "auto", per_gpu: int | None = None) -> Places:
-    """Slots and GPUs for `jobs` on `device`.
+@contextmanager
+def environment(values: dict[str, str]):
+    """Environment variables that processes started in this context inherit."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
-    On a CPU there are `slots` slots, by default one per core. On GPUs there are `per_gpu` per GPU, by default as many
-    as `slots` asks for, else 1, and at most `slots` in all. Raises SettingError (SLOTS).
+
+class JobQueue:
+    """The jobs of one call of a runner, in order, those to try again first.
+
+    gpus: number of like GPUs, 0: trials run on CPUs. per_gpu: trials on each at most; one fewer after a trial ran out
+    of memory. cores: of the machines that the trials share; None: of this one.
     """
-    if slots is not None and slots < 1:
-        raise SettingError("SLOTS", slots, "not a number of trials to run at a time", "1 or more")
-    gpus = visible_gpus().names if device != "cpu" else ()
-    if gpus:
-        per_gpu = per_gpu or math.ceil((slots or 1) / len(gpus))
-        most = min(slots or len(gpus) * per_gpu, len(gpus) * per_gpu)
-    else:
-        most = slots or usable_cores()
-    return Places(min(most, max(1, len(jobs))) if isinstance(jobs, Sized) else most, gpus, per_gpu or 1)
 
+    def __init__(self, jobs: JobSource, on_event: OnEvent, gpus: int = 0, per_gpu: int = 1, cores: int | None = None):
+        self._jobs, self.publish = iter(jobs), on_event
+        self.gpus, self.per_gpu, self.cores = gpus, per_gpu, cores
+        self._jobs_seen: dict[str, Job] = {}
+        self._running: dict[str, tuple[Job, int]] = {}
+        """Trial id -> its job, and `per_gpu` when it began."""
+        self._deaths: Counter[str] = Counter()
+        self._outcomes: dict[str, Outcome] = {}
+        self._exhausted = False
+        self.first = self._next()
+        """Shows where all of them run; None when there is no job."""
+        self._again: list[Job] = [self.first] if self.first else []
 
-def usable_cores() -> int:
-    """CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    def take(self) -> Job | None:
+        """The next job; None when there is none now. The caller later calls `end` or `died` for it."""
+        if self.gpus and len(self._running) >= self.gpus * self.per_gpu:
+            return None
+        job = self._again.pop(0) if self._again else self._next()
+        if job is None:
+            return None
+        self._running[job.id] = job, self.per_gpu
+        if not self.gpus or job.run.loader_threads is not None:
+            return job
+        threads = loader_threads(None, "cuda", self.gpus * self.per_gpu, self.cores)
+        return job.model_copy(update={"run": job.run.model_copy(update={"loader_threads": threads})})
+
+    def _next(self) -> Job | None:
+        for job in self._jobs:
+            if job is None or job.id not in self._jobs_seen:
+                self._jobs_seen |= {job.id: job} if job else {}
+                return job
+            if self._jobs_seen[job.id].run != job.run:
+                raise ValueError(f"two jobs of trial {job.id} with different run settings")
+        self._exhausted = True
+        return None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every job has ended."""
+        return self._exhausted and not self._again and not self._running
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """How the jobs ended, in their order."""
+        return [self._outcomes[trial] for trial in self._jobs_seen if trial in self._outcomes]
+
+    def begin(self, job: Job) -> None:
+        """A process starts a trial that was taken."""
+        self.publish(Begun(job.id, 0, job.config.training.samples))
+
+    def end(self, job: Job, outcome: Outcome) -> None:
+        """A trial has ended: note it, or queue the trial again when a GPU's memory was too small for all on it: with
+        one trial per GPU fewer than when it began."""
+        if outcome.out_of_memory and self.gpus:
+            _, began = self._running[job.id]
+            self.per_gpu = max(1, min(self.per_gpu, began - 1))
+            if began > 1:
+                few = f"{self.per_gpu} trial{'s' * (self.per_gpu > 1)} per GPU"
+                self._queue_again(job, f"{outcome.error}; again, with at most {few}")
+                return
+            outcome = replace(outcome, error=f"{outcome.error}, with a GPU to itself")
+        del self._running[job.id]
+        self._outcomes[job.id] = outcome
+        self.publish(ended(job, outcome))
+
+    def died(self, job: Job, why: str) -> None:
+        """A trial's process died: queue the trial again, or note that it failed."""
+        self._deaths[job.id] += 1
+        if self._deaths[job.id] < ATTEMPTS:
+            self._queue_again(job, why)
+        else:
+            self.end(job, Outcome(job.id, "failed", f"{why}, {ATTEMPTS} times"))
+
+    def queue_running_again(self, why: str) -> None:
+        """All workers are gone, through no fault of their trials."""
+        for job, _ in list(self._running.values()):
+            self._queue_again(job, why)
+
+    def _queue_again(self, job: Job, why: str) -> None:
+        del self._running[job.id]
+        self._again.append(job)
+        self.publish(Retried(job.id, 0, job.config.training.samples, message=why))

@@ -1,17 +1,20 @@
-"""Which GPUs there are, as torch counts them in a child process.
+"""Which GPUs there are, and how many trials run at a time on them.
 
-The process that hands out trials never starts CUDA: a context takes memory of the GPU. torch counts one instance of a
-partitioned GPU (MIG), because a process can use no more; nvidia-smi lists the others.
+torch counts the GPUs in a child process: the process that hands out trials never starts CUDA, whose context takes
+memory of the GPU. torch counts one instance of a partitioned GPU (MIG), because a process can use no more; several are
+used where CUDA_VISIBLE_DEVICES names them.
 """
 
 import importlib.util
 import json
+import math
+import operator
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +24,7 @@ from gonn_core.errors import SettingError, UserError, printable
 CHOICES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 """Variables by which a user chooses among GPUs."""
 PATIENCE_SECONDS = 300.0
-"""With a process that imports torch: a busy machine takes its time."""
+"""Time-out of a process that imports torch on a busy machine."""
 
 _QUESTION = """
 import json, torch
@@ -38,15 +41,10 @@ class Gpus(NamedTuple):
     titles: tuple[str, ...] = ()
     """Torch's names of those that one process sees."""
 
-    @property
-    def are_instances(self) -> bool:
-        """Whether they are parts of partitioned GPUs."""
-        return any(" MIG " in title for title in self.titles)
-
 
 def visible_gpus() -> Gpus:
     """The GPUs that torch would use here. Raises UserError when torch does not answer."""
-    return _found(tuple((name, os.environ.get(name)) for name in CHOICES))
+    return _visible(*(os.environ.get(name) for name in CHOICES))
 
 
 def device_title(device: str) -> str:
@@ -66,66 +64,73 @@ def seeing(names: Iterable[str]) -> dict[str, str]:
 
 @cache
 def torch_builds() -> Mapping[str, str | None]:
-    """Versions of CUDA and HIP that the torch installed was built for, without importing it: `cuda`, `hip`."""
+    """Versions of CUDA and HIP that the installed torch was built for, without importing it: `cuda`, `hip`."""
     spec = importlib.util.find_spec("torch")
     text = "" if spec is None or spec.origin is None else (Path(spec.origin).parent / "version.py").read_text()
-    found = {
-        name: re.search(rf"^{name}\b[^=\n]*=\s*(?:'([^']*)'|\"([^\"]*)\")", text, re.MULTILINE)
-        for name in ("cuda", "hip")
-    }
-    return {name: (each.group(1) or each.group(2)) if each else None for name, each in found.items()}
+    pattern = r"""(?m)^(cuda|hip)\b[^=\n]*=\s*['"]([^'"]*)['"]"""
+    return {"cuda": None, "hip": None} | dict(re.findall(pattern, text))
 
 
 @cache
-def _found(choices: tuple[tuple[str, str | None], ...]) -> Gpus:
-    if not any(torch_builds().values()):
-        return Gpus(())
-    titles = _titles()
+def _visible(cuda: str | None, hip: str | None, rocr: str | None) -> Gpus:
+    """The GPUs under these values of CHOICES; `rocr` acts on torch's count alone."""
+    titles = _titles() if any(torch_builds().values()) else ()
     if not titles:
         return Gpus(())
-    given = dict(choices)
-    chosen = given["CUDA_VISIBLE_DEVICES"]
-    if torch_builds()["hip"] and given["HIP_VISIBLE_DEVICES"] is not None:
-        chosen = given["HIP_VISIBLE_DEVICES"]
+    chosen = hip if torch_builds()["hip"] and hip is not None else cuda
     named = [name.strip() for name in chosen.split(",")] if chosen is not None else None
-    found = Gpus((), titles)
     if named and named[0].startswith("MIG-"):  # a process sees the first alone
-        return found._replace(names=tuple(name for name in named if name.startswith("MIG-")))
-    if found.are_instances and (instances := _instances(named)):
-        return found._replace(names=instances)
-    return found._replace(names=tuple(named[: len(titles)] if named else map(str, range(len(titles)))))
+        return Gpus(tuple(name for name in named if name.startswith("MIG-")), titles)
+    return Gpus(tuple(named[: len(titles)] if named else map(str, range(len(titles)))), titles)
 
 
 def _titles() -> tuple[str, ...]:
     """Torch's names of the GPUs that it sees."""
-    asking = [sys.executable, "-c", _QUESTION]
     try:
-        asked = subprocess.run(asking, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-        return tuple(json.loads(asked.stdout.splitlines()[-1]))
+        answer = subprocess.run(
+            [sys.executable, "-c", _QUESTION], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        )
+        return tuple(json.loads(answer.stdout.splitlines()[-1]))
     except subprocess.TimeoutExpired:
         why = f"no answer in {PATIENCE_SECONDS:.0f} seconds"
     except (ValueError, IndexError):
-        lines = asked.stderr.strip().splitlines() or [f"it ended with code {asked.returncode}"]
+        lines = answer.stderr.strip().splitlines() or [f"it ended with code {answer.returncode}"]
         why = printable(lines[-1], 300)
     raise UserError(f"torch cannot list the GPUs ({why}); DEVICE=cpu trains without them")
 
 
-def _instances(named: list[str] | None) -> tuple[str, ...]:
-    """Instances of the partitioned GPUs with these numbers or identifiers (None: of all), as nvidia-smi lists them;
-    empty without nvidia-smi."""
-    if shutil.which("nvidia-smi") is None:
-        return ()
-    try:
-        listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    found, is_chosen = [], False
-    for line in listing.splitlines():
-        if gpu := re.match(r"GPU (\d+): .*\(UUID: (GPU-[^)]+)\)", line):
-            number, identifier = gpu.groups()
-            is_chosen = named is None or any(
-                name == number or (name.startswith("GPU-") and identifier.startswith(name)) for name in named
-            )
-        elif is_chosen and (instance := re.match(r"\s+MIG .*\(UUID: (MIG-[^)]+)\)", line)):
-            found.append(instance.group(1))
-    return tuple(found)
+@dataclass(frozen=True)
+class Places:
+    """How many trials run at a time, and on which GPUs."""
+
+    slots: int
+    gpus: tuple[str, ...] = ()
+    """As `CUDA_VISIBLE_DEVICES` names them; empty: trials run on CPU cores."""
+    per_gpu: int = 1
+    """Trials on each GPU."""
+
+    def gpu(self, slot: int) -> str | None:
+        """The GPU of a slot, None on a CPU. Slots are dealt to the GPUs in turn."""
+        return self.gpus[slot % len(self.gpus)] if self.gpus else None
+
+
+def places(jobs: Iterable | None, slots: int | None, device: str = "auto", per_gpu: int | None = None) -> Places:
+    """Slots and GPUs for `jobs` on `device`; no more slots than jobs, where their number is known (None: it is not).
+
+    On a CPU there are `slots` slots, by default one per core. On GPUs there are `per_gpu` per GPU, by default as many
+    as `slots` asks for, else 1, and at most `slots` in all. Raises SettingError (SLOTS).
+    """
+    if slots is not None and slots < 1:
+        raise SettingError("SLOTS", slots, "not a number of trials to run at a time", "1 or more")
+    gpus = visible_gpus().names if device != "cpu" else ()
+    if gpus:
+        per_gpu = per_gpu or math.ceil((slots or 1) / len(gpus))
+        most = min(slots or len(gpus) * per_gpu, len(gpus) * per_gpu)
+    else:
+        most = slots or usable_cores()
+    return Places(min(most, max(1, operator.length_hint(jobs, most))), gpus, per_gpu or 1)
+
+
+def usable_cores() -> int:
+    """CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

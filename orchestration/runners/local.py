@@ -8,28 +8,25 @@ import os
 import signal
 import threading
 from collections import Counter
-from contextlib import contextmanager
-from itertools import chain
+from contextlib import suppress
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from typing import NamedTuple, cast
+from typing import cast
 
-from gonn_core.trial.events import Event, Finished
+from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from orchestration.runners.base import (
     RUN_TRIAL,
     WORKER_ENVIRONMENT,
+    JobQueue,
     JobSource,
     OnEvent,
     Outcome,
-    distinct,
-    failure,
-    load_function,
-    places,
+    environment,
+    run_job,
 )
-from orchestration.runners.gpus import seeing
-from orchestration.runners.queue import GpuShare, JobQueue
+from orchestration.runners.gpus import places, seeing
 
 
 class LocalRunner:
@@ -40,13 +37,11 @@ class LocalRunner:
 
     def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. An interrupt stops the workers and is raised again; trials resume at the next call."""
-        source = distinct(jobs)
-        first = next(source, None)
-        if first is None:
+        queue = JobQueue(jobs, on_event)
+        if queue.first is None:
             return []
-        where = places(jobs, slots, first.run.device, self._per_gpu)
-        share = GpuShare(len(where.gpus), where.per_gpu) if where.gpus else None
-        queue = JobQueue(chain([first], source), on_event, share)
+        where = places(jobs, slots, queue.first.run.device, self._per_gpu)
+        queue.gpus, queue.per_gpu = len(where.gpus), where.per_gpu
         workers = [_Worker(self._function, where.gpu(slot)) for slot in range(where.slots)]
         try:
             while True:
@@ -67,7 +62,8 @@ def _hand_out(queue: JobQueue, workers: list["_Worker"]) -> None:
         job = queue.take()
         if job is None:
             for worker in idle:
-                worker.release()
+                if worker.gpu is not None:
+                    worker.stop()  # frees the GPU memory that its process holds
             return
         queue.begin(job)
         load = Counter(worker.gpu for worker in workers if worker.job)
@@ -80,21 +76,15 @@ def _listen(queue: JobQueue, worker: "_Worker") -> None:
     assert job is not None, "an idle worker sends nothing"
     if isinstance(message, Event):
         if queue.publish(message) is False:
-            worker.ask_to_pause()
+            worker.send("pause")  # at its next checkpoint
         return
     worker.job = None
-    if isinstance(message, Death):
-        queue.died(job, message.why)
+    if isinstance(message, str):
+        queue.died(job, message)
         return
     if message.state == "failed":
         worker.stop()  # a CUDA error or an exhausted heap outlives the trial that met it
     queue.end(job, message)
-
-
-class Death(NamedTuple):
-    """A worker's process ended in the middle of a trial."""
-
-    why: str
 
 
 class _Worker:
@@ -102,7 +92,6 @@ class _Worker:
 
     def __init__(self, function: str, gpu: str | None):
         self._function, self.gpu = function, gpu
-        self._environment = WORKER_ENVIRONMENT | (seeing([gpu]) if gpu is not None else {})
         self.job: Job | None = None
         self._process: SpawnProcess | None = None
         self.pipe: Connection
@@ -112,19 +101,20 @@ class _Worker:
         if self._process is None:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
-            self._process = process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
-            with _environment(self._environment):
-                process.start()
+            self._process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
+            with environment(WORKER_ENVIRONMENT | (seeing([self.gpu]) if self.gpu is not None else {})):
+                self._process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
         self.job = job
-        self._send(job)
+        self.send(job)
 
-    def ask_to_pause(self) -> None:
-        """Have the trial stop at its next checkpoint."""
-        self._send("pause")
+    def send(self, message: Job | str) -> None:
+        """Send a job, or a request to pause."""
+        with suppress(BrokenPipeError, ConnectionResetError):  # it just died: `listen` notices
+            self.pipe.send(message)
 
-    def listen(self) -> Event | Outcome | Death:
-        """The next message; Death when the process has ended."""
+    def listen(self) -> Event | Outcome | str:
+        """The next message; why there is none when the process has ended."""
         try:
             return self.pipe.recv()
         except (EOFError, OSError):  # also in the middle of a message
@@ -132,13 +122,7 @@ class _Worker:
             self._process.join(1)
             code = self._process.exitcode
             self.stop()
-            if code is None:
-                return Death("the worker process lost its pipe")
-            return Death(
-                f"the worker process was killed by {signal.Signals(-code).name}"
-                if code < 0
-                else f"the worker process ended with code {code}"
-            )
+            return f"the worker process {how_it_ended(code)}"
 
     def stop(self) -> None:
         """Kill the process, if there is one: files are written atomically. The next job starts another."""
@@ -149,62 +133,30 @@ class _Worker:
             self.pipe.close()
             self._process = None
 
-    def release(self) -> None:
-        """Idle for now: free the memory of the GPU that its process holds."""
-        if self.gpu is not None:
-            self.stop()
 
-    def _send(self, message) -> None:
-        try:
-            self.pipe.send(message)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it just died: `listen` finds out, and the job is tried again
+def how_it_ended(code: int | None) -> str:
+    """What a process did, by its exit code; None: it lives, but closed its pipe."""
+    if code is None:
+        return "does not answer"
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
 
 
-@contextmanager
-def _environment(values: dict[str, str]):
-    """Environment variables that processes started in this context inherit."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _work(pipe, function: str):
+def _work(pipe: Connection, function: str) -> None:
     """Main function of a worker: trial after trial until the driver closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the whole group; the driver decides
     threading.Thread(target=_end_with_driver, daemon=True).start()
-    while True:
-        try:
-            job = pipe.recv()
-        except EOFError:
-            return
-        if isinstance(job, Job):  # else a request to pause that came too late
-            pipe.send(_run(function, job, pipe))
-
-
-def _run(function: str, job: Job, pipe) -> Outcome:
-    """Run one trial, sending its events to the driver."""
 
     def report(event: Event) -> bool:
-        if not isinstance(event, Finished):  # the driver publishes it with the outcome
-            pipe.send(event)
+        pipe.send(event)
         return not pipe.poll()  # meanwhile the driver sends nothing but a request to pause
 
-    try:
-        result = load_function(function)(job, report)
-    except Exception as error:  # any exception is the trial's outcome: the study continues
-        return failure(job, error)
-    return Outcome(job.id, result["state"])
+    with suppress(EOFError):
+        while True:
+            if isinstance(job := pipe.recv(), Job):  # else a request to pause that came too late
+                pipe.send(run_job(function, job, report))
 
 
-def _end_with_driver():
+def _end_with_driver() -> None:
     """Exit when the driver has ended, killed or not: a worker must not train next to its successor."""
     driver = parent_process()
     assert driver is not None, "a worker has a driver"

@@ -1,37 +1,85 @@
 """The runner under Ray Tune. Ray lives in a child process, because its client aborts the process it is in, or waits for
 ever, when Ray dies; the child is then started once more, and the trials resume.
 
-The child (`ray_tune.serve`) sends tuples through a pipe: a name and values. It waits for an answer to `next` and `said`
-alone.
+The child (`orchestration.runners.ray_tune`) sends tuples through a pipe: a name and values. It waits for an answer to
+`next` and `said` alone.
 """
 
 import os
 import platform
-import shutil
+import secrets
 import signal
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from itertools import chain
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 from gonn_core.errors import InputError, UserError
 from gonn_core.trial.job import Job
-from gonn_core.trial.lease import started
-from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, distinct, places
-from orchestration.runners.gpus import seeing
-from orchestration.runners.queue import GpuShare, JobQueue
-from orchestration.runners.ray_tune import ADDRESS, SILENCE_SECONDS, START_SECONDS, Plan, serve
+from orchestration.runners.base import (
+    RUN_TRIAL,
+    WORKER_ENVIRONMENT,
+    JobQueue,
+    JobSource,
+    OnEvent,
+    Outcome,
+    call,
+    environment,
+)
+from orchestration.runners.gpus import places, seeing
+from orchestration.runners.local import how_it_ended
 
+ADDRESS = "RAY_ADDRESS"
+SERVE = "orchestration.runners.ray_tune:serve"
+"""Main function of the child, by its path: only the child imports Ray."""
 STARTS = 2
 """How often a private Ray is started."""
+SILENCE_SECONDS = 300.0
+"""Ray counts as dead when it has not answered for so long; a busy machine takes its time to start it. When one of Ray's
+processes dies, the child notices earlier."""
 NAME = "gonn-ray-"
 """Start of the name of a scratch folder; the process id of its command follows."""
 TMP = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())
 """Where the scratch folders of private clusters are: sockets need a short path, so not under TMPDIR."""
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("gonn_core", "orchestration")
+"""What a trial imports; only these are sent to the nodes of a cluster."""
+
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",  # relative folders are relative to the command's
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # its handler waits for running trials to end
+    "TUNE_GLOBAL_CHECKPOINT_S": "86400",
+    "RAY_gcs_server_port_wait_time_s": "300",  # as SILENCE_SECONDS
+}
+"""Of the child, before it imports Ray: no telemetry, no files, no wait after Ctrl-C."""
+PRIVATE = WORKER_ENVIRONMENT | {
+    "RAY_AUTH_MODE": "token",
+    # As on macOS: Ray takes 127.0.0.1 for this machine's address, so that nothing of it listens on a network.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_process_group_cleanup_enabled": "0",  # all in the child's process group
+    "RAY_worker_niceness": "0",  # Ray's default is 15: next to any other program trials would starve
+}
+"""Of the child and all processes of a private cluster."""
+
+
+class Plan(NamedTuple):
+    """What the child is to do.
+
+    address: of a cluster; None: a private one, with `gpus` GPUs. slots: trials at a time; None: as many as the cluster
+    has cores for. first: a job; its folders are those of all.
+    """
+
+    address: str | None
+    function: str
+    slots: int | None
+    gpus: int
+    first: Job
+    scratch: Path
 
 
 class RayRunner:
@@ -46,71 +94,60 @@ class RayRunner:
 
         Raises UserError when a private Ray dies twice, or a cluster once; the same call then resumes.
         """
-        source = distinct(jobs)
-        first = next(source, None)
-        if first is None:
+        queue, address = JobQueue(jobs, on_event), self._address
+        if queue.first is None:
             return []
-        runs = Path(first.run.runs)
-        _remove_leftovers(runs)
-        where = places(jobs, slots, first.run.device, self._per_gpu)
-        queue = JobQueue(chain([first], source), on_event)
-        if where.gpus and not self._address:
-            queue.share = GpuShare(len(where.gpus), where.per_gpu)
+        where = places(jobs, slots, queue.first.run.device, self._per_gpu)
+        variables = {name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()}
+        if not address:
+            queue.gpus, queue.per_gpu, slots = len(where.gpus), where.per_gpu, where.slots
+            path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+            variables |= PRIVATE | (seeing(where.gpus) if where.gpus else {}) | {"PYTHONPATH": path}
         for start in range(1, 1 + STARTS):
-            with _scratch(runs if self._address else None) as folder:
-                plan = Plan(
-                    self._address,
-                    self._function,
-                    slots if self._address else where.slots,
-                    len(where.gpus),
-                    first.run.runs,
-                    first.run.store,
-                    folder,
-                    seeing(where.gpus) if where.gpus else {},
-                )
-                why = self._serve(queue, plan, uses_gpus=first.run.device != "cpu")
+            with _scratch(Path(queue.first.run.runs) if address else None) as folder:
+                plan = Plan(address, self._function, slots, len(where.gpus), queue.first, Path(folder))
+                with environment(variables | ({} if address else {"RAY_AUTH_TOKEN": secrets.token_hex(32)})):
+                    child = _Child(plan)
+                try:
+                    why = self._serve(queue, child)
+                finally:
+                    child.end()
             if why is None:
                 return queue.outcomes
-            if self._address:
+            if address:
                 raise UserError(
-                    f"{ADDRESS}={self._address}: the cluster is gone ({why}); once it is back, the same command resumes"
+                    f"{ADDRESS}={address}: the cluster is gone ({why}); once it is back, the same command resumes"
                 )
             if start < STARTS:
                 queue.queue_running_again(f"Ray ended ({why}); it is started again")
         raise UserError(f"Ray ended twice ({why}); the same command resumes, with --runner local without Ray")
 
-    def _serve(self, queue: JobQueue, plan: Plan, uses_gpus: bool) -> str | None:
+    def _serve(self, queue: JobQueue, child: "_Child") -> str | None:
         """Have a child run the jobs. None when all have ended, else how Ray died."""
         jobs: dict[str, Job] = {}  # by Tune's id of the trial
-        child = _Child(plan)
-        try:
-            while True:
-                match child.listen():
-                    case "up", cpus, gpus:
-                        if plan.address and gpus and uses_gpus:
-                            queue.share = GpuShare(gpus, self._per_gpu or 1, cpus)
-                    case "next", trial:
-                        job = queue.take()
-                        if job is not None:
-                            jobs[trial] = job
-                        child.answer((job, 1 / queue.share.per_gpu if queue.share else 0.0, queue.is_over))
-                    case "begun", trial:
-                        queue.begin(jobs[trial])
-                    case "said", trial, messages:
-                        child.answer(_hear(queue, jobs, trial, messages))
-                    case "died", trial:
-                        queue.died(jobs.pop(trial), "the worker process died")
-                    case ("over",):
-                        return None
-                    case "down", why:
-                        return why
-                    case "refused", line:
-                        raise UserError(line)
-                    case "broken", line, traceback:
-                        print(traceback, file=sys.stderr)
-                        raise RuntimeError(f"under Ray: {line}")
-        finally:
-            child.end()
+        assert queue.first is not None, "a child is started for jobs"
+        uses_gpus = self._address is not None and queue.first.run.device != "cpu"
+        while True:
+            match child.listen():
+                case "up", cpus, gpus if gpus and uses_gpus:
+                    queue.gpus, queue.per_gpu, queue.cores = gpus, self._per_gpu or 1, cpus
+                case "next", trial:
+                    job = queue.take()
+                    if job is not None:
+                        jobs[trial] = job
+                    child.answer((job, 1 / queue.per_gpu if queue.gpus else 0.0, queue.is_over))
+                case "begun", trial:
+                    queue.begin(jobs[trial])
+                case "said", trial, messages:
+                    child.answer(_hear(queue, jobs, trial, messages))
+                case "died", trial if trial in jobs:  # else after it had failed
+                    queue.died(jobs.pop(trial), "the worker process died")
+                case ("over",):
+                    return None
+                case "down", why:
+                    return why
+                case "refused", line:
+                    raise UserError(line)
 
 
 def _hear(queue: JobQueue, jobs: dict[str, Job], trial: str, messages: list) -> bool:
@@ -133,30 +170,20 @@ class _Child:
     def __init__(self, plan: Plan):
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, plan), daemon=True, name="ray")
+        self._process = context.Process(target=call, args=(SERVE, theirs, plan), daemon=True, name="ray")
         self._process.start()
         theirs.close()  # now the child holds the only copy: its death is the end of this pipe
-        self._silence, self._is_up = 0.0, False
 
     def listen(self) -> tuple:
-        """The next message; `("down", why)` when the child has ended, or Ray was silent for too long."""
-        while True:
-            before = time.monotonic()
-            ready = self._pipe.poll(1.0)
-            self._silence += min(time.monotonic() - before, 1.0)  # a pause of this process itself does not count
-            if not ready:
-                if self._silence < (SILENCE_SECONDS if self._is_up else START_SECONDS):
-                    continue
-                return "down", f"no answer for {self._silence:.0f} seconds"
-            try:
-                message = self._pipe.recv()
-            except (EOFError, OSError):
-                self._process.join(1)
-                return "down", f"its process {_how_it_ended(self._process.exitcode)}"
-            if message != ("beat",):
-                self._is_up |= message[0] == "up"
-                return message
-            self._silence = 0.0
+        """The next message; `("down", why)` when the child has ended, or was silent for too long."""
+        # The second poll is for a command that was itself stopped for so long (Ctrl-Z).
+        if not self._pipe.poll(SILENCE_SECONDS) and not self._pipe.poll():
+            return "down", f"no answer for {SILENCE_SECONDS:.0f} seconds"
+        try:
+            return self._pipe.recv()
+        except (EOFError, OSError):
+            self._process.join(1)
+            return "down", f"its process {how_it_ended(self._process.exitcode)}"
 
     def answer(self, value: object) -> None:
         """Send what the child waits for."""
@@ -165,49 +192,43 @@ class _Child:
 
     def end(self) -> None:
         """Kill the child and all that Ray started on this machine: files of trials are written atomically."""
-        leader = self._process.pid
-        assert leader is not None, "the process was started"
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(leader, signal.SIGKILL)
         self._process.kill()
         self._process.join()
-        for _ in range(100):  # until all are gone
-            try:
-                os.killpg(leader, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                break
-            time.sleep(0.05)
+        assert self._process.pid is not None, "the process was started"
+        with suppress(ProcessLookupError, PermissionError):  # when all are gone
+            for _ in range(100):
+                os.killpg(self._process.pid, signal.SIGKILL)
+                time.sleep(0.05)
         self._process.close()
         self._pipe.close()
 
 
-def _how_it_ended(code: int | None) -> str:
-    if code is None:
-        return "does not answer"
-    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-
-
-@contextmanager
-def _scratch(shared: Path | None) -> Iterator[Path]:
-    """A folder for Ray's session and Tune's bookkeeping, removed afterwards; on a cluster in `shared`, which every node
-    sees. Raises InputError."""
+def _scratch(shared: Path | None) -> tempfile.TemporaryDirectory:
+    """A folder for Ray's session and Tune's bookkeeping; on a cluster in `shared`, which every node sees. Raises
+    InputError."""
     parent, prefix = shared or TMP, f"{NAME}{os.getpid()}-"
-    if shared is not None:
-        prefix = f".{prefix}{platform.node()}-"
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        name = f".{prefix}{platform.node()}-" if shared else prefix
+        return tempfile.TemporaryDirectory(prefix=name, dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
         raise InputError(parent, f"cannot be written ({error.strerror})") from None
+
+
+def shipped() -> dict:
+    """The part of a runtime environment that brings this code to the nodes of a cluster."""
+    return {"py_modules": [str(ROOT / name) for name in PACKAGES], "excludes": ["**/__pycache__", "**/*.pyc"]}
+
+
+def node_problem(job: Job, scratch: str) -> str | None:
+    """Run on a node: why it cannot run trials with the folders of this job; None when it can. scratch: a folder of the
+    command in the folder of trials. The store is read and compared with its digest."""
+    from gonn_core.records.store import open_store
+
+    if not Path(scratch).exists():
+        return f"does not see the folder {job.run.runs} of this command"
     try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_leftovers(runs: Path) -> None:
-    """Remove the scratch folders of this machine's commands that were killed."""
-    for folder in [*TMP.glob(f"{NAME}*"), *runs.glob(f".{NAME}*-{platform.node()}-*")]:
-        pid = folder.name.lstrip(".").removeprefix(NAME).split("-")[0]
-        if pid.isdigit() and started(int(pid)) is None:
-            shutil.rmtree(folder, ignore_errors=True)
+        open_store(Path(job.run.store))
+    except UserError as error:
+        return str(error)
+    return None

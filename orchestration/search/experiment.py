@@ -12,10 +12,9 @@ from gonn_core.records.views import View
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.console import output
 from orchestration.experiment.pipeline import Say
-from orchestration.experiment.progress import StudyDisplay, StudyProgress
-from orchestration.progress import display
+from orchestration.experiment.progress import StudyDisplay
+from orchestration.experiment.settings import warm_kernels
 from orchestration.runners.base import OnEvent, Outcome
-from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.optuna_rates import (
     all_searches,
     alone,
@@ -113,8 +112,7 @@ class SearchExperiment:
         """See `Experiment`."""
         to_come = [f"to come {number}" for number in range(self._unfinished)]
         samples = self.search.config.training.samples
-        self._progress = StudyProgress(self.id, dict.fromkeys(to_come, ""), dict.fromkeys(to_come, samples))
-        self._display = StudyDisplay(self._progress, display(self._progress))
+        self._display = StudyDisplay(dict.fromkeys(to_come, ""), dict.fromkeys(to_come, samples))
         self._run = SearchRun(self.search, self.settings, self._optimiser, self._display)
         if self._unfinished:
             warm_kernels([self.search.config], self._view, self.settings.device, say)
@@ -125,8 +123,8 @@ class SearchExperiment:
         samples = self.search.config.training.samples
 
         def on_tried(tried: Tried) -> None:
-            if to_come := [trial for trial in self._progress.trials if trial.startswith("to come")]:
-                del self._progress.trials[to_come[0]]
+            if to_come := [trial for trial in self._display.trials if trial.startswith("to come")]:
+                del self._display.trials[to_come[0]]
             self._display.add({tried.trial: f"rate {tried.rate:.4g}"}, {tried.trial: samples})
             grown()
 

@@ -18,8 +18,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution, run_missing
-from orchestration.experiment.settings import check_device, evaluated_positions
-from orchestration.gitinfo import commit_and_dirty
+from orchestration.experiment.settings import check_device, commit_and_dirty, evaluated_positions
 from orchestration.study.folder import count_look, find_study
 from orchestration.study.plan import jobs_of
 from reports.study.extra_metrics import EXTRA_METRICS

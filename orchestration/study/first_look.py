@@ -16,8 +16,7 @@ from ablations.seeds import PAIRS
 from gonn_core.errors import SettingError, printable
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Result
-from orchestration.speeds.estimate import Estimate, estimate, states_of, unfinished
-from orchestration.speeds.measure import Say
+from orchestration.experiment.speeds import Estimate, Say, estimate, states_of, unfinished
 from orchestration.study.plan import Plan, plan_of
 from orchestration.study.report import ReportedStudy
 from reports.tables.formats import about

@@ -11,7 +11,7 @@ from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.whole import locked
 from gonn_core.training.compiling import Compile
 from orchestration.experiment.folder import STUDIES
-from orchestration.speeds.measure import speeds_of
+from orchestration.experiment.speeds import speeds_of
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
 from reports.workspace import Workspace
 
@@ -63,7 +63,7 @@ def measure_speeds(
     compile: Compile = "none",
 ) -> dict:
     """Samples/s of each arm alone on the device, as kept in speed.json; measured where it is not known today
-    (`orchestration.speeds.measure`)."""
+    (`orchestration.experiment.speeds`)."""
     path = study_folder(workspace, study.id) / SPEED_FILE
     with _changing(path):
         known = known_speeds(path)

@@ -13,8 +13,8 @@ from ablations.resolve import SEARCH
 from ablations.study import Study, TrialRef, seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
+from orchestration.experiment.speeds import estimate, smallest_line
 from orchestration.runners.gpus import visible_gpus
-from orchestration.speeds.estimate import estimate, smallest_line
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.first_look import first_look
 from orchestration.study.looks import looks_lines

@@ -11,9 +11,9 @@ from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Execution, Result, Say, carry_out, execution, is_complete
-from orchestration.experiment.progress import StudyDisplay, show
+from orchestration.experiment.progress import StudyDisplay
+from orchestration.experiment.settings import warm_kernels
 from orchestration.runners.base import JobSource, OnEvent, Outcome
-from orchestration.runners.warm_up import warm_kernels
 from orchestration.study.arm_rates import search_arms
 from orchestration.study.first_look import first_look, look_first
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
@@ -124,7 +124,7 @@ class StudyExperiment:
     @contextmanager
     def display(self) -> Iterator[OnEvent]:
         """A line per running trial on a terminal, plain lines elsewhere."""
-        with show(self.id, *self._lines(self._jobs)) as display:
+        with StudyDisplay(*self._lines(self._jobs)) as display:
             self._display, looks = display, self._looks
 
             def hear(event: Event) -> None:

@@ -3,7 +3,7 @@ is.
 
 A copy of each directory is read as every trial is read: its id is computed again from its configuration, checksums of
 all files are checked, and weights, curve and evaluations must belong together. This finds damage and mistakes, not
-numbers that somebody made up; `gonn evaluate` evaluates again from the weights.
+invented numbers; `gonn evaluate` evaluates again from the weights.
 """
 
 import os
@@ -14,12 +14,10 @@ from gonn_core.config import numerics_of
 from gonn_core.errors import InputError, UserError, printable
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.files.whole import workshop
-from gonn_core.training.environment import describe_processor
 from gonn_core.trial.directory import TrialDirectory, other_net
 from gonn_core.trial.job import Job, read_job
 from gonn_core.trial.weights import unpack
 from orchestration.console import output
-from reports.study.footnotes import APART
 from reports.workspace import Workspace
 
 FILES = (
@@ -47,20 +45,15 @@ def import_trials(folder: Path) -> int:
                     taken.append(final)
             except (UserError, OSError, ValueError, TypeError, LookupError) as error:
                 refused += 1
-                known = isinstance(error, UserError | OSError)
-                problem = str(error) if known else f"not what a trial writes ({type(error).__name__}: {error})"
+                problem = str(error)
+                if not isinstance(error, UserError | OSError):
+                    problem = f"not what a trial writes ({type(error).__name__}: {error})"
                 reason = printable(problem.replace(f"{copy}/", "").replace(str(copy), "it"), 300)
                 output().print(f"{printable(source.name, 60)}: refused: {reason}", soft_wrap=True)
     here = len(sources) - len(taken) - refused
     output().print(
         f"{len(taken)} trials taken over into {workspace.runs}, {here} here already, {refused} refused", soft_wrap=True
     )
-    if elsewhere := sum(map(_from_another_processor, taken)):
-        output().print(
-            f"{elsewhere} of them were trained on another kind of processor than this one's: what was checked is that "
-            f"their files belong together. Trained here, the same ids may end {APART} nats apart.",
-            soft_wrap=True,
-        )
     return 1 if refused else 0
 
 
@@ -99,7 +92,7 @@ def _take_over(source: Path, copy: Path, workspace: Workspace) -> Path | None:
     except OSError:
         if not final.is_dir():
             raise
-        return None  # somebody made that trial meanwhile
+        return None  # another command made that trial meanwhile
     return final
 
 
@@ -125,11 +118,3 @@ def check_trial(folder: Path, job: Job) -> None:
         summary = evaluation.summary
         if weights.get(summary["samples"]) != summary["weights"]:
             raise InputError(evaluation.path, "its weights are in no snapshot")
-
-
-def _from_another_processor(trial: Path) -> bool:
-    """Whether it was trained on a CPU that is not of this machine's kind."""
-    config = TrialDirectory(trial).config()
-    sessions = config["sessions"] if config else []
-    processors = {session.get("processor") for session in sessions if session["device"] == "cpu"}
-    return bool(processors - {None, describe_processor()})

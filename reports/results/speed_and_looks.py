@@ -1,7 +1,7 @@
 """What lies beside study.json: how fast each arm runs alone, and how often test results were looked at.
 
 speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "turns": [1230.2, …], "device": "cpu",
-               "torch": "2.13.0", "load": 0.1, …}, …}; all of an entry: `orchestration.speeds.measure`
+               "torch": "2.13.0", "load": 0.1, …}, …}; all of an entry: `orchestration.experiment.speeds`
 looks.json    {"<digest of the finished trials>": "<command that showed their test results>", …}
 """
 

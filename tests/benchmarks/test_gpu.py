@@ -96,14 +96,15 @@ def test_kernels_of_a_gpu_and_operations_of_a_cpu_by_kind():
 
 @pytest.mark.system
 def test_the_whole_command_needs_nothing_but_the_core(tmp_path):
-    """All sections, every base, the bundled games; and none of the libraries that a bare machine lacks."""
+    """All sections, two bases, the bundled games; and none of the libraries that a bare machine lacks."""
     code = (
         "import sys\n"
         "lacking = ['ray', 'mlflow', 'pandas', 'yaml', 'rich', 'click', 'scipy', 'optuna', 'matplotlib', 'ablations',"
         " 'reports', 'orchestration']\n"
         "sys.modules.update(dict.fromkeys(lacking))\n"  # importing one of them is an error
         "from benchmarks.gpu.__main__ import main\n"
-        f"code = main(['--size', 'small', '--device', 'cpu', '--seconds', '0.05', '--out', {str(tmp_path)!r}])\n"
+        "code = main(['--size', 'small', '--device', 'cpu', '--seconds', '0.02', '--bases', 'gonn-b5,lczero-s',"
+        f" '--out', {str(tmp_path)!r}])\n"
         "assert code == 0, code\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

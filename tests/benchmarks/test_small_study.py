@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from benchmarks.small_study import main, on_terminal, print_table
+from benchmarks.small_study import on_terminal, print_table
 
 SILENCE = 0.5
 
@@ -26,11 +26,3 @@ def test_medians_and_ranges_by_runner(capsys):
     head, line = capsys.readouterr().out.splitlines()
     assert head.split() == ["seconds", "ray", "local"]
     assert line.split() == ["all", "of", "it", "2.00", "[1.00..3.00]", "1.50", "[1.50..1.50]"]
-
-
-@pytest.mark.system
-def test_a_round(capsys):
-    main(["--rounds", "1", "--runner", "local"])
-    rows = dict(line.rsplit(maxsplit=2)[0:2] for line in capsys.readouterr().out.splitlines()[2:])
-    seconds = {name: float(value) for name, value in rows.items()}
-    assert len(seconds) == 8 and all(value > 0 for value in seconds.values()), seconds

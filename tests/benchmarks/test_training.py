@@ -32,16 +32,13 @@ def test_when_compiling_has_paid(capsys):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("compiler", [True, False])
-def test_a_short_run(compiler, monkeypatch, capsys):
+def test_a_short_run_without_a_compiler(monkeypatch, capsys):
     import torch._inductor.config  # noqa: F401  reads the compiler's name once a process, for other tests too
 
-    if not compiler:
-        monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.setenv("CXX", "no-such-compiler")
     main(["--short"])
     out = capsys.readouterr().out
-    assert ("fp32, compiled" in out and "bf16, compiled" in out) == compiler
-    assert ("compiler: none (" in out) == (not compiler)
+    assert "fp32, compiled" not in out and "compiler: none (" in out
     assert {line.split()[0] for line in out.partition("trials")[2].splitlines()[1:3]} == {"fp32", "bf16"}
 
 

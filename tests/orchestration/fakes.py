@@ -7,12 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
-
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import OutOfMemory, UserError
-from gonn_core.evaluation.metrics import Scores
-from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.lease import this_process
@@ -80,7 +76,7 @@ def _on_a_gpu(job, on_progress, short: bool) -> None:
     """Two seconds of progress, or out of memory when it is `short`."""
     on_progress(event("started", job.id, 0, 20, device="a GPU"))
     for tick in range(20):
-        time.sleep(0.1)
+        time.sleep(0.02)
         if short:
             raise OutOfMemory("CUDA out of memory")
         on_progress(event("tick", job.id, tick, 20, None, 10.0))
@@ -92,6 +88,11 @@ def config_tree() -> dict:
 
 def positions() -> bytes:
     """Arrays of an evaluation: four positions of two games."""
+    import numpy as np
+
+    from gonn_core.evaluation.metrics import Scores
+    from gonn_core.evaluation.stored import pack_arrays
+
     scores = Scores(np.array([0.5, 1.0, 2.0, 4.0], np.float32), np.array([0, 1, 4, 40], np.uint16))
     return pack_arrays(scores, np.arange(4), np.array([0, 0, 1, 1]))
 

@@ -9,7 +9,7 @@ import pytest
 
 from orchestration.cli import command, signals
 from orchestration.runners.ray_runner import NAME
-from tests.orchestration.commands import STUDY, signals_kept, start, workspace
+from tests.orchestration.commands import STUDY, gonn, signals_kept, start, workspace
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
 
@@ -62,25 +62,18 @@ def test_what_is_ignored_stays_so_and_a_late_second_signal_is_meant(monkeypatch)
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    ("number", "runner"),
-    [
-        (signal.SIGHUP, "local"),
-        pytest.param(signal.SIGTERM, "ray", marks=pytest.mark.xdist_group("ray")),
-    ],
-)
-def test_a_study_goes_on_after_a_signal_to_the_numbers_of_an_undisturbed_one(undisturbed, tmp_path, number, runner):
+@pytest.mark.xdist_group("ray")
+def test_a_study_resumes_after_a_signal_to_the_numbers_of_an_undisturbed_one(undisturbed, tmp_path):
     home = workspace(tmp_path)
-    study = start(home, *STUDY[:-1], runner, "--no-track")
+    study = start(home, *STUDY[:-1], "ray", "--no-track")
     wait_until(lambda: list(home.glob("runs/*/metrics.jsonl")), study)
-    study.send_signal(number)
+    study.send_signal(signal.SIGTERM)
     out, err = study.communicate(timeout=PATIENCE)
-    assert study.returncode == 128 + number and err.splitlines()[-1] == LINE, out + err
+    assert study.returncode == 143 and err.splitlines()[-1] == LINE, out + err
     assert "***" not in err and "Traceback" not in err
     assert not list(Path("/tmp").glob(f"{NAME}{study.pid}-*"))
-    again = start(home, *STUDY, "--no-track")  # the local runner: where trials run makes no difference
-    out, err = again.communicate(timeout=PATIENCE)
-    assert again.returncode == 0, out + err
+    code, out, err = gonn(home, *STUDY, "--no-track")  # the local runner: where trials run makes no difference
+    assert code == 0, out + err
     trials = sorted(folder.name for folder in (home / "runs").iterdir())
     assert trials == sorted(folder.name for folder in (undisturbed / "runs").iterdir()) and len(trials) == 2
     for trial in trials:

@@ -15,7 +15,7 @@ def test_a_quick_build_says_nothing(capsys):
     with BuildProgress() as progress:
         progress(HALF)
     assert capsys.readouterr() == ("", "")
-    assert progress.line() == f"store: {HALF_LINE}"
+    assert [bar.text for bar in progress.bars()] == [HALF_LINE]
 
 
 def test_a_terminal_shows_how_much_of_the_files_is_read_and_nothing_afterwards(monkeypatch):

@@ -1,46 +1,11 @@
-"""How much of the slots' time was training, and what is left of a trial whose process was killed."""
+"""What is left of a trial whose process was killed."""
 
 import pytest
 
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
-from orchestration.experiment.pipeline import SlotTime, record_failure
-from orchestration.runners.local import LocalRunner
-from tests.orchestration.fakes import fake_job, write_trial
-from tests.trial.events import event
-
-
-def hear(times: SlotTime, kind: str, trial: str = "a", **values) -> None:
-    times.hear(event(kind, trial, 0, 100, None, None, **values))
-
-
-def test_earlier_sessions_and_attempts_that_died_do_not_count_twice():
-    now = iter((0.0, 20.0))
-    times = SlotTime(lambda: next(now))
-    hear(times, "begun")
-    hear(times, "started", training_seconds=100.0)
-    hear(times, "tick", training_seconds=105.0)
-    hear(times, "retried", message="died")
-    hear(times, "begun")
-    hear(times, "begun", "b")
-    hear(times, "started", training_seconds=103.0)
-    hear(times, "waiting", "b")
-    hear(times, "point", training_seconds=108.0)
-    hear(times, "failed", message="Diverged: nan")
-    hear(times, "finished", "b")
-    assert (times.slots, times.training) == (2, 10.0)
-    line = times.line
-    assert "2 slots x 0:20" in line and "25.0 %" in line
-
-
-def test_without_a_trial_there_is_no_share():
-    assert "0 slots" in SlotTime().line
-
-
-def test_a_real_runner(tmp_path):
-    times, jobs = SlotTime(), [fake_job(tmp_path, 0), fake_job(tmp_path, 1, "dies"), fake_job(tmp_path, 2)]
-    LocalRunner("tests.orchestration.fakes:run_fake").run(jobs, 2, times.hear)
-    assert times.slots == 2 and times.training >= 0
+from orchestration.experiment.pipeline import record_failure
+from tests.orchestration.fakes import write_trial
 
 
 @pytest.mark.parametrize("state", ["new", "paused"])

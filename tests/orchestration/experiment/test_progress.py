@@ -1,22 +1,25 @@
-"""Displays, told scripted events."""
+"""Displays of trials, after scripted events."""
 
 import io
 
-from orchestration.experiment.progress import StudyProgress, describe, show
-from orchestration.progress import duration
+from orchestration.console import duration
+from orchestration.experiment.progress import StudyDisplay
 from tests.orchestration.terminals import Terminal
 from tests.trial.events import event
 
 LABELS, TOTALS = {"a": "control s0", "b": "parametric_relu off s0"}, {"a": 1000, "b": 1000}
 
 
-def study() -> StudyProgress:
-    return StudyProgress("Parametric ReLU", LABELS, TOTALS)
+def after(kind: str, trial: str = "a", *values, **named) -> str:
+    """The text of a trial's bar after one event."""
+    display = StudyDisplay(LABELS, TOTALS, io.StringIO())
+    display(event(kind, trial, *values, **named))
+    return display.bars()[1].text
 
 
 def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_characters():
     now, out = [0.0], io.StringIO()
-    with show("Parametric ReLU", LABELS, TOTALS, out, lambda: now[0]) as display:
+    with StudyDisplay(LABELS, TOTALS, out, lambda: now[0]) as display:
         for second in range(12):
             now[0] = float(second)
             display(event("tick", "a", 100 * second, 1000, 2.5, 100.0))
@@ -24,64 +27,33 @@ def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_charact
         display(event("retried", "b", 0, 1000, None, None, message="the worker process was killed\x1b[31m"))
         display(event("finished", "a", 1000, 1000, None, None))
         display(event("failed", "b", 0, 1000, None, None, message="RuntimeError: the loss is not finite"))
-    lines = out.getvalue().splitlines()
-    assert lines == [
-        "Parametric ReLU: 0/2 trials done, 35 % of samples, ETA 0:09"
+    assert out.getvalue().splitlines() == [
+        "all trials: 0/2 trials done, 35 % of samples, ETA 0:09"
         " | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 validation nats"
         " | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
-        "Parametric ReLU: 0/2 trials done, 72 % of samples, ETA 0:04"
+        "all trials: 0/2 trials done, 72 % of samples, ETA 0:04"
         " | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 validation nats"
         " | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
         "parametric_relu off s0: retried: the worker process was killed\\x1b[31m",
         "parametric_relu off s0: failed: RuntimeError: the loss is not finite",
-        "Parametric ReLU: 1/2 trials done, 1 failed, 50 % of samples, ETA -:--",
+        "all trials: 1/2 trials done, 1 failed, 50 % of samples, ETA -:--",
     ]
 
 
-def test_starting_waiting_and_evaluating_are_said():
-    progress = study()
-    assert (
-        describe(progress.hear(event("begun", "a", 0, 1000, None, None))) == "control s0: starting"
-        and len(progress.running()) == 1
-    )
-    assert progress.hear(event("waiting", "a", 0, 1000)).note == "trained by another command, waiting for its result"
-    assert (
-        progress.hear(
-            event("evaluating", "b", 1000, 1000, None, None, split="test", history="full", positions=512, of=20000)
-        ).note
-        == "evaluating test 512/20,000"
-    )
-    assert progress.hear(event("tick", "elsewhere", 1, 2, None, None)) is None
-
-
-def test_the_expected_end_counts_evaluation_as_long_as_it_took_so_far():
-    now = [0.0]
-    progress = StudyProgress("T", {name: name for name in "abc"}, dict.fromkeys("abc", 1000), lambda: now[0])
-    split = {"split": "test", "history": "full", "positions": 1, "of": 100}
-    for trial in "ab":
-        progress.hear(event("tick", trial, 1000, 1000, None, 100.0))
-    assert progress.seconds_left == 1000 / 200, "of c alone: nothing is known of evaluation"
-    for trial in "ab":
-        progress.hear(event("evaluating", trial, 1000, 1000, None, None, **split))
-    now[0] = 6.0
-    progress.hear(event("evaluating", "b", 1000, 1000, None, None, **split))
-    progress.hear(event("finished", "a", 1000, 1000, None, None))
-    assert progress.seconds_left == 1000 / 100 + 6, "b is nearly done, c is evaluated for 6 s"
-    progress.hear(event("tick", "c", 1000, 1000, None, 100.0))
-    now[0] = 4.0
-    assert progress.seconds_left == (2 + 6) / 2
-
-
-def test_while_the_first_evaluations_are_all_that_is_left_the_end_is_unknown():
-    progress = StudyProgress("T", {"a": "a"}, {"a": 1000})
-    progress.hear(event("tick", "a", 1000, 1000, None, 100.0))
-    assert "100 % of samples, ETA -:--" in progress.summary()
+def test_starting_waiting_and_evaluating_are_shown():
+    assert after("begun", "a", 0, 1000, None, None) == "starting"
+    assert "another command" in after("waiting", "a", 0, 1000)
+    split = {"split": "test", "history": "full", "positions": 512, "of": 20000}
+    assert after("evaluating", "b", 1000, 1000, None, None, **split) == "evaluating test 512/20,000"
+    display = StudyDisplay(LABELS, TOTALS, io.StringIO())
+    display(event("tick", "elsewhere", 1, 2, None, None))
+    assert len(display.bars()) == 1
 
 
 def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     out = Terminal()
-    with show("Parametric ReLU", LABELS, TOTALS, out) as display:
+    with StudyDisplay(LABELS, TOTALS, out) as display:
         display(event("tick", "b", 250, 1000, None, None))
         display(event("finished", "b", 1000, 1000, 2.75, None))
         display(event("tick", "a", 250, 1000, 2.5, 125.0))
@@ -92,33 +64,29 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatc
     assert trial.startswith("control s0 ") and trial.endswith(" 250/1,000, 125/s, ETA 0:06, 2.500 validation nats")
 
 
+def test_in_a_narrow_terminal_words_wrap_and_none_is_lost(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    out = Terminal()
+    with StudyDisplay(LABELS, TOTALS, out) as display:
+        display(event("tick", "b", 250, 1000, 2.5, 125.0))
+    words = " ".join(" ".join(out.drawn()).split())
+    assert "ETA" in words and "2.500" in words and "validation" in words and "…" not in words
+
+
 def test_durations():
     assert [duration(s) for s in (None, 7.2, 754, 11045)] == ["-:--", "0:07", "12:34", "3:04:05"]
 
 
 def test_a_net_that_knows_less_than_nothing_yet_does_not_look_diverged():
-    """Uniform is ln 361: a smoke study's first looks are at 16 to 300 nats, and say nothing."""
-    progress = study()
-    above = describe(progress.hear(event("tick", "a", 100, 1000, 314.604, 100.0)))
-    assert above == "control s0: 100/1,000, 100/s, ETA 0:09, above uniform (5.89 nats)"
-    below = describe(progress.hear(event("tick", "a", 200, 1000, 5.888, 100.0)))
-    assert below.endswith(", 5.888 validation nats")
-    assert describe(progress.hear(event("tick", "a", 200, 1000, float("nan"), 100.0))).endswith("are no number")
-
-
-def test_in_a_narrow_terminal_words_wrap_and_none_is_lost(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    out = Terminal()
-    with show("a study with a long name", LABELS, TOTALS, out) as display:
-        display(event("tick", "b", 250, 1000, 2.5, 125.0))
-        display._display.refresh(0.0)
-    words = " ".join(" ".join(out.drawn()).split())
-    assert "ETA" in words and "2.500" in words and "validation" in words and "…" not in words
+    """Uniform is ln 361: a smoke study's first points are at 16 to 300 nats."""
+    assert after("tick", "a", 100, 1000, 314.604, 100.0) == "100/1,000, 100/s, ETA 0:09, above uniform (5.89 nats)"
+    assert after("tick", "a", 200, 1000, 5.888, 100.0).endswith(", 5.888 validation nats")
+    assert after("tick", "a", 200, 1000, float("nan"), 100.0).endswith("are no number")
 
 
 def test_a_retried_trial_goes_back():
-    study = StudyProgress("T", {"a": "one"}, {"a": 1000})
-    line = study.hear(event("tick", "a", 240, 1000, None, 100.0))
-    assert describe(line) == "one: 240/1,000, 100/s, ETA 0:08" and study.share == 0.24
-    study.hear(event("retried", "a", 200, 1000, None, None, message="died"))
-    assert study.share == 0.2
+    display = StudyDisplay({"a": "one"}, {"a": 1000}, io.StringIO())
+    display(event("tick", "a", 240, 1000, None, 100.0))
+    assert display.bars()[1].text == "240/1,000, 100/s, ETA 0:08" and display.bars()[0].done == 240
+    display(event("retried", "a", 200, 1000, None, None, message="died"))
+    assert display.bars()[0].done == 200

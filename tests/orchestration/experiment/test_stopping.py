@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
+from operator import length_hint
 
 import pytest
 
@@ -16,16 +16,15 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import this_process
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
-from orchestration.experiment.stopping import StoppableRunner, Stopped, at_work, everything_at_work, stop
+from orchestration.experiment.stopping import Stopped, at_work, everything_at_work, run_stoppably, stop
 from orchestration.runners.base import Outcome
 from orchestration.runners.local import LocalRunner
+from orchestration.runners.ray_runner import RayRunner
 from reports.workspace import Workspace
 from tests.orchestration.fakes import fake_job
 from tests.orchestration.runners.test_local import RUN_FAKE, attempts
-from tests.paths import ROOT
 from tests.trial.events import event
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
-from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -50,13 +49,13 @@ class Recorder:
 
 
 def ask(workspace: Workspace) -> None:
-    (each,) = everything_at_work(workspace)
-    each.request_stop()
+    (command,) = everything_at_work(workspace)
+    (command.folder / "stop").touch()
 
 
 def test_without_a_wish_nothing_changes(workspace):
     jobs, engine = [fake_job(workspace.runs, seed) for seed in range(2)], Recorder()
-    outcomes = StoppableRunner(engine, workspace, "a-study").run(iter(jobs), 1, lambda event: None)
+    outcomes = run_stoppably(engine, workspace, "a-study", iter(jobs), 1, lambda event: None)
     assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs] and engine.paused == [False, False]
     assert list((workspace.root / "commands").iterdir()) == []
 
@@ -65,8 +64,8 @@ def test_once_asked_no_job_is_begun_and_those_under_way_pause(workspace):
     engine = Recorder()
     engine.wish = lambda: ask(workspace) if len(engine.ran) == 2 else None
     with pytest.raises(Stopped):
-        StoppableRunner(engine, workspace, "a-study").run(
-            [fake_job(workspace.runs, seed) for seed in range(4)], 1, lambda event: None
+        run_stoppably(
+            engine, workspace, "a-study", [fake_job(workspace.runs, seed) for seed in range(4)], 1, lambda event: None
         )
     assert len(engine.ran) == 2 and engine.paused == [False, True]
     assert list((workspace.root / "commands").iterdir()) == []
@@ -75,9 +74,9 @@ def test_once_asked_no_job_is_begun_and_those_under_way_pause(workspace):
 def test_the_number_of_jobs_stays_known(workspace):
     class Counts:
         def run(self, jobs, slots, on_event):
-            return len(jobs)
+            return length_hint(jobs)
 
-    assert StoppableRunner(Counts(), workspace, "s").run([1, 2, 3], None, print) == 3
+    assert run_stoppably(Counts(), workspace, "s", [1, 2, 3], None, print) == 3
 
 
 def test_a_real_runner_pauses_its_trials(workspace, capsys):
@@ -90,7 +89,7 @@ def test_a_real_runner_pauses_its_trials(workspace, capsys):
             thread.start()
 
     with pytest.raises(Stopped):
-        StoppableRunner(LocalRunner(RUN_FAKE), workspace, "a-study").run(jobs, 1, hear)
+        run_stoppably(LocalRunner(RUN_FAKE), workspace, "a-study", jobs, 1, hear)
     thread.join()
     assert codes == [0] and len(attempts(workspace.runs, jobs[0])) == 1 and not (workspace.runs / jobs[1].id).exists()
     said = capsys.readouterr().out
@@ -132,15 +131,6 @@ def test_commands_that_were_killed_are_forgotten(workspace):
     assert sorted(path.name for path in commands.iterdir()) == ["dead a moment ago", "elsewhere"]
 
 
-def test_a_worker_of_somebody_else_gets_no_signal(workspace):
-    """A lease of a process that is no lone trial: its command is asked by file, or not at all."""
-    from gonn_core.trial.lease import Lease
-
-    (workspace.runs / ("1" * 16)).mkdir(parents=True)
-    with Lease.take(workspace.runs / ("1" * 16)):
-        assert everything_at_work(workspace) == []
-
-
 @pytest.mark.system
 def test_trials_that_wait_for_another_machine_obey(workspace):
     """Its holder is dead, but nobody can know."""
@@ -157,59 +147,25 @@ def test_trials_that_wait_for_another_machine_obey(workspace):
             ask(workspace)
 
     with pytest.raises(Stopped):
-        StoppableRunner(LocalRunner(), workspace, "a-study").run([job], 1, hear)
+        run_stoppably(LocalRunner(), workspace, "a-study", [job], 1, hear)
     assert directory.state() == "running" and told[-1] == "paused"
 
 
-SAMPLES = 8000
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> Path:
-    """A trial that was trained in one go; its folder of trials."""
-    folder = tmp_path_factory.mktemp("whole")
-    run_trial(tiny_job(folder, tiny_config(training__samples=SAMPLES), progress_points=32))
-    return folder
-
-
 @pytest.mark.system
-@pytest.mark.parametrize("runner", ["lone trial", pytest.param("ray", marks=pytest.mark.xdist_group("ray")), "local"])
-def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturbed, workspace, tmp_path, runner):
-    job = tiny_job(
-        workspace.runs, tiny_config(training__samples=SAMPLES), progress_points=32
-    )  # no checkpoint of its own accord
+@pytest.mark.xdist_group("ray")
+def test_what_was_stopped_resumes_to_the_numbers_of_an_undisturbed_run(workspace, tmp_path):
+    config = tiny_config(training__samples=4000)
+    job = tiny_job(workspace.runs, config, progress_points=16)  # writes no checkpoint unless asked to pause
+    whole = tiny_job(tmp_path / "whole", config, progress_points=16)
+    run_trial(whole)
+
+    def hear(event):
+        if event.kind == "point" and everything_at_work(workspace):
+            ask(workspace)
+
+    with pytest.raises(Stopped):
+        run_stoppably(RayRunner(), workspace, "a-study", [job], 1, hear)
     directory = TrialDirectory(workspace.runs / job.id)
-    (tmp_path / "job.json").write_text(job.model_dump_json())
-    if runner == "lone trial":
-        command = [sys.executable, "-m", "gonn_core.trial", str(tmp_path / "job.json")]
-    else:
-        engine = {"ray": "ray_runner import RayRunner", "local": "local import LocalRunner"}[runner]
-        command = [
-            sys.executable,
-            "-c",
-            COMMAND.format(engine=engine, home=str(tmp_path), job=str(tmp_path / "job.json")),
-        ]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(directory.metrics, process)
-            assert stop(None, PATIENCE) == 0
-            _, said = process.communicate(timeout=PATIENCE)
-        finally:
-            process.kill()
-    assert process.returncode in (1, 130), said
     assert directory.state() == "paused" and directory.checkpoint.exists()
-    before = directory.config()["sessions"]
-    assert run_trial(job)["state"] == "done" and directory.config()["sessions"][len(before)]["from_samples"] > 0
-    assert_same_trial(undisturbed / job.id, workspace.runs / job.id)
-
-
-COMMAND = """
-from pathlib import Path
-from gonn_core.trial.job import read_job
-from orchestration.experiment.stopping import StoppableRunner
-from reports.workspace import Workspace
-from orchestration.runners.{engine} as Engine
-if __name__ == "__main__":
-    stoppable = StoppableRunner(Engine(), Workspace(Path({home!r})), "a-study")
-    stoppable.run([read_job(Path({job!r}))], 1, lambda event: None)
-"""
+    assert run_trial(job)["state"] == "done" and directory.config()["sessions"][1]["from_samples"] > 0
+    assert_same_trial(tmp_path / "whole" / job.id, workspace.runs / job.id)

@@ -1,4 +1,4 @@
-"""Stand-ins for Ray's child process, without Ray: each serves what the plan's function names."""
+"""Stand-ins for Ray's child process, without Ray, and what trials do in the tests of the real one."""
 
 import os
 import signal
@@ -6,18 +6,19 @@ import time
 from pathlib import Path
 
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.run import run_trial
 from orchestration.runners.base import Outcome
-from orchestration.runners.ray_tune import Plan
+from orchestration.runners.ray_runner import Plan
+from tests.orchestration.fakes import run_fake
 from tests.waiting import wait_until
 
 
 def serve(pipe, plan: Plan) -> None:
     """Behaves as `plan.function` says; notes in the folder of trials that it was started."""
     os.setsid()
-    with open(Path(plan.runs) / "starts", "a") as file:
+    notes = Path(plan.first.run.runs) / "starts"
+    with open(notes, "a") as file:
         print("start", file=file)
-    started = len((Path(plan.runs) / "starts").read_text().splitlines())
+    started = len(notes.read_text().splitlines())
     match plan.function:
         case "refuses":
             pipe.send(("refused", "RAY_ADDRESS=10.0.0.1:6379: no Ray cluster there"))
@@ -46,14 +47,21 @@ def _ask(pipe, *message):
 
 
 def _take_up_a_trial(pipe) -> None:
-    pipe.send(("beat",))
     pipe.send(("up", 2, 0))
     if _ask(pipe, "next", "tune-0")[0] is not None:
         pipe.send(("begun", "tune-0"))
         pipe.send(("beat",))
 
 
-RUN_HELD = "tests.orchestration.runners.ray_fakes:run_held"
+def run_either(job, on_progress) -> dict:
+    """The real trial, or a fake one where the job has no store."""
+    return (_run_trial if job.run.store else run_fake)(job, on_progress)
+
+
+def _run_trial(job, on_progress) -> dict:
+    from gonn_core.trial.run import run_trial  # imports torch, which most fakes do without
+
+    return run_trial(job, on_progress)
 
 
 def hold(job) -> Path:
@@ -71,4 +79,15 @@ def run_held(job, on_progress) -> dict:
             wait_until(lambda: not hold(job).exists())
         return answer
 
-    return run_trial(job, post)
+    return _run_trial(job, post)
+
+
+def run_noting_where(job, on_progress) -> dict:
+    """The real trial; notes where its code came from and on which node it ran."""
+    import ray
+
+    import gonn_core
+
+    with open(Path(job.run.runs).parent / "notes.txt", "a") as file:
+        print(job.id, gonn_core.__file__, ray.get_runtime_context().get_node_id(), file=file)
+    return _run_trial(job, on_progress)

@@ -8,42 +8,31 @@ import pytest
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError, UserError
+from orchestration.experiment import speeds
 from orchestration.runners import gpus
-from orchestration.runners.base import Places, places
-from orchestration.runners.gpus import Gpus, device_title, seeing, torch_builds, visible_gpus
-from orchestration.speeds import measure
+from orchestration.runners.gpus import Gpus, Places, device_title, places, seeing, torch_builds, visible_gpus
 
 H100 = "NVIDIA H100"
 SMALL, HALF = "NVIDIA A100 MIG 1g.10gb", "NVIDIA A100 MIG 3g.20gb"
-LISTING = """GPU 0: NVIDIA A100 (UUID: GPU-5d5ba0d6-aa)
-  MIG 3g.20gb     Device  0: (UUID: MIG-c6d4f1ef-1)
-  MIG 1g.10gb     Device  1: (UUID: MIG-cba663e8-2)
-GPU 1: NVIDIA A100 (UUID: GPU-77aa00d6-bb)
-  MIG 1g.10gb     Device  0: (UUID: MIG-0ff00ff0-3)
-"""
 WITHOUT = {"CUDA_VISIBLE_DEVICES": None, "HIP_VISIBLE_DEVICES": None, "ROCR_VISIBLE_DEVICES": None}
 
 
 @pytest.fixture
-def machine(monkeypatch, tmp_path):
-    """`machine(titles, listing, hip, **variables)`: a machine on which torch sees GPUs of these titles, with an
-    nvidia-smi that prints a listing, none without."""
-    gpus._found.cache_clear()
+def machine(monkeypatch):
+    """`machine(titles, hip, **variables)`: a machine on which torch sees GPUs of these titles."""
+    gpus._visible.cache_clear()
 
-    def make(titles=(), listing=None, hip=False, **variables):
+    def make(titles=(), hip=False, **variables):
         for name, value in {**WITHOUT, **variables}.items():
             monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
         monkeypatch.setattr(
             gpus, "torch_builds", lambda: {"cuda": None if hip else "13.0", "hip": "7.0" if hip else None}
         )
         monkeypatch.setattr(gpus, "_titles", lambda: tuple(titles))
-        monkeypatch.setenv("PATH", str(tmp_path))
-        if listing is not None:
-            script(tmp_path / "nvidia-smi", f"cat <<'LISTING'\n{listing}LISTING\n")
         return visible_gpus()
 
     yield make
-    gpus._found.cache_clear()
+    gpus._visible.cache_clear()
 
 
 def script(path, text):
@@ -52,26 +41,21 @@ def script(path, text):
 
 
 @pytest.mark.parametrize(
-    ("titles", "listing", "variables", "names"),
+    ("titles", "variables", "names"),
     [
-        ([H100, H100], None, {}, ["0", "1"]),
-        ([], None, {}, []),
-        ([H100], None, {"CUDA_VISIBLE_DEVICES": "3"}, ["3"]),
-        ([H100], None, {"CUDA_VISIBLE_DEVICES": "GPU-5d5b"}, ["GPU-5d5b"]),
-        ([H100], None, {"CUDA_VISIBLE_DEVICES": "2, 99,1"}, ["2"]),
-        ([], None, {"CUDA_VISIBLE_DEVICES": ""}, []),
-        ([], LISTING, {"CUDA_VISIBLE_DEVICES": "-1"}, []),
-        ([HALF], LISTING, {}, ["MIG-c6d4f1ef-1", "MIG-cba663e8-2", "MIG-0ff00ff0-3"]),
-        ([HALF], None, {}, ["0"]),
-        ([HALF], LISTING, {"CUDA_VISIBLE_DEVICES": "0"}, ["MIG-c6d4f1ef-1", "MIG-cba663e8-2"]),
-        ([SMALL], LISTING, {"CUDA_VISIBLE_DEVICES": "GPU-77aa"}, ["MIG-0ff00ff0-3"]),
-        ([SMALL], None, {"CUDA_VISIBLE_DEVICES": "MIG-a,MIG-b"}, ["MIG-a", "MIG-b"]),
-        ([H100], LISTING, {}, ["0"]),
+        ([H100, H100], {}, ["0", "1"]),
+        ([], {}, []),
+        ([H100], {"CUDA_VISIBLE_DEVICES": "3"}, ["3"]),
+        ([H100], {"CUDA_VISIBLE_DEVICES": "GPU-5d5b"}, ["GPU-5d5b"]),
+        ([H100], {"CUDA_VISIBLE_DEVICES": "2, 99,1"}, ["2"]),
+        ([], {"CUDA_VISIBLE_DEVICES": ""}, []),
+        ([HALF], {}, ["0"]),
+        ([SMALL], {"CUDA_VISIBLE_DEVICES": "MIG-a,MIG-b"}, ["MIG-a", "MIG-b"]),
     ],
     ids=str,
 )
-def test_torch_decides_which_there_are(machine, titles, listing, variables, names):
-    assert list(machine(titles, listing, **variables).names) == names
+def test_torch_decides_which_there_are(machine, titles, variables, names):
+    assert list(machine(titles, **variables).names) == names
 
 
 def test_rocm(machine):
@@ -91,14 +75,14 @@ def test_a_process_sees_those_that_it_is_to_see(machine):
 def test_what_device_means(machine):
     machine([H100, "NVIDIA L4"])
     assert device_title("auto") == device_title("cuda") == H100 and device_title("cpu") == "cpu"
-    gpus._found.cache_clear()
+    gpus._visible.cache_clear()
     machine([])
     assert device_title("auto") == "cpu"
     with pytest.raises(SettingError, match="DEVICE=cuda: PyTorch finds no CUDA device here; valid: auto, cpu"):
         device_title("cuda")
 
 
-def test_a_trial_for_each_gpu_to_begin_with_without_nvidia_smi(machine):
+def test_a_trial_for_each_gpu_to_begin_with(machine):
     machine([H100, H100])
     where = places(range(40), None)
     assert (where.slots, where.gpus) == (2, ("0", "1")) and where.per_gpu == 1
@@ -106,7 +90,7 @@ def test_a_trial_for_each_gpu_to_begin_with_without_nvidia_smi(machine):
 
 
 def test_a_cpu_build_of_torch_is_asked_nothing(monkeypatch):
-    gpus._found.cache_clear()
+    gpus._visible.cache_clear()
     monkeypatch.setattr(gpus, "torch_builds", lambda: {"cuda": None, "hip": None})
     monkeypatch.setattr(gpus, "_titles", lambda: pytest.fail("asked"))
     assert visible_gpus() == Gpus(())
@@ -158,11 +142,11 @@ def test_speeds_of_a_gpu_are_measured_in_another_process(monkeypatch):
             asked.append((function, arguments))
             return type("Future", (), {"result": lambda self: (5.0, 4.0)})()
 
-    monkeypatch.setattr(measure, "ProcessPoolExecutor", Pool)
-    found = measure.measure({"net": TrialConfig()}, H100, lambda line: None)
+    monkeypatch.setattr(speeds, "ProcessPoolExecutor", Pool)
+    found = speeds.measure({"net": TrialConfig()}, H100, lambda line: None)
     assert found["net"]["samples_per_s"] == 5.0 and found["net"]["device"] == H100
     assert asked[-1] == "ended" and {(function, given[1]) for function, given in asked[:-1]} == {
-        (measure.one_speed, "cuda")
+        (speeds.one_speed, "cuda")
     }
 
 

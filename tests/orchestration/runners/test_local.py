@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from gonn_core.errors import SettingError
-from orchestration.runners import base
-from orchestration.runners.base import Places, places
-from orchestration.runners.gpus import Gpus
+from orchestration.runners import gpus
+from orchestration.runners.gpus import Gpus, Places, places
 from orchestration.runners.local import LocalRunner
 from tests.orchestration.fakes import fake_job
 from tests.paths import ROOT
@@ -144,7 +143,7 @@ def test_places(tmp_path, monkeypatch):
     with pytest.raises(SettingError) as error:
         places(jobs, 0)
     assert error.value.setting == "SLOTS"
-    monkeypatch.setattr(base, "visible_gpus", lambda: Gpus(("2",)))
+    monkeypatch.setattr(gpus, "visible_gpus", lambda: Gpus(("2",)))
     assert places(jobs, None) == Places(1, ("2",), 1) and places(jobs, 3) == Places(3, ("2",), 3)
     assert places(jobs, None, per_gpu=2) == Places(2, ("2",), 2) and places(jobs, 1, per_gpu=2).slots == 1
     assert places(jobs, 9, per_gpu=2).slots == 2

@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 from gonn_core.errors import UserError
 from orchestration.cli import command as cli
 from orchestration.experiment import pipeline
-from orchestration.runners import base
-from orchestration.runners.base import Outcome
+from orchestration.runners import gpus
+from orchestration.runners.base import JobQueue, Outcome
 from orchestration.runners.gpus import Gpus
 from orchestration.runners.local import LocalRunner
-from orchestration.runners.queue import GpuShare, JobQueue
-from orchestration.runners.ray_runner import RayRunner
 from tests.orchestration.fakes import fake_job
 
 RUN_FAKE = "tests.orchestration.fakes:run_fake"
@@ -30,7 +28,7 @@ def test_every_trial_that_fits_a_gpu_ends_and_no_other(gpus, per_gpu, needs, mem
     """Trials on the GPU with the fewest; a trial meets a lack of memory when it ends."""
     jobs = [fake_job("/nowhere", seed) for seed in range(len(needs))]
     need = {job.id: memory_needed for job, memory_needed in zip(jobs, needs, strict=True)}
-    queue = JobQueue(iter(jobs), lambda event: None, GpuShare(gpus, per_gpu))
+    queue = JobQueue(iter(jobs), lambda event: None, gpus, per_gpu)
     running = {}
     while not queue.is_over:
         while (job := queue.take()) is not None:
@@ -53,23 +51,16 @@ def done(job):
 
 
 def test_a_lack_of_memory_lowers_the_trials_per_gpu_by_one():
-    share = GpuShare(2, 3)
-    for trial in "abcdef":
-        assert share.has_room
-        share.begin(trial)
-    assert not share.has_room
-    assert share.shrink("a") and share.shrink("b") and share.per_gpu == 2, "both began when there were three"
-    share.end("a")
-    share.end("b")
-    assert not share.has_room
-    share.end("c")
-    share.begin("a")
-    assert share.shrink("a") and share.per_gpu == 1
-    share.end("a")
-    for trial in "def":
-        share.end(trial)
-    share.begin("a")
-    assert not share.shrink("a"), "it had a GPU to itself"
+    queue = JobQueue([fake_job("/nowhere", seed) for seed in range(8)], lambda event: None, 2, 3)
+    first = [queue.take() for _ in range(6)]
+    assert queue.take() is None
+    for job in first[:2]:
+        queue.end(job, Outcome(job.id, "failed", "short", out_of_memory=True))
+    assert queue.per_gpu == 2 and queue.take() is None, "both began when there were three"
+    queue.end(first[2], done(first[2]))
+    again = queue.take()
+    queue.end(again, Outcome(again.id, "failed", "short", out_of_memory=True))
+    assert again.id == first[0].id and queue.per_gpu == 1 and not queue.outcomes[1:]
 
 
 @pytest.mark.parametrize(
@@ -80,26 +71,22 @@ def test_the_cores_are_divided_among_the_trials_unless_a_job_names_a_number(gpus
     asking = fake_job("/nowhere", 2)
     asking = asking.model_copy(update={"run": asking.run.model_copy(update={"loader_threads": 1})})
 
-    def taken(job, share):
-        return JobQueue(iter([job]), lambda event: None, share).take().run.loader_threads
+    def taken(job, *share):
+        return JobQueue([job], lambda event: None, *share).take().run.loader_threads
 
-    assert taken(job, GpuShare(gpus, per_gpu, cores)) == threads
-    assert taken(asking, GpuShare(gpus, per_gpu, cores)) == 1
-    assert taken(job, None) is None, "on a CPU the trial decides"
+    assert taken(job, gpus, per_gpu, cores) == threads and taken(asking, gpus, per_gpu, cores) == 1
+    assert taken(job) is None, "on a CPU the trial decides"
 
 
-@pytest.mark.parametrize(
-    "runner", [LocalRunner, pytest.param(RayRunner, marks=[pytest.mark.system, pytest.mark.xdist_group("ray")])]
-)
-def test_trials_that_run_out_of_memory_are_tried_again_with_fewer_per_gpu(tmp_path, monkeypatch, runner):
-    monkeypatch.setattr(base, "visible_gpus", lambda: Gpus(("0",), ("NVIDIA H100",)))
+def test_trials_that_run_out_of_memory_are_tried_again_with_fewer_per_gpu(tmp_path, monkeypatch):
+    monkeypatch.setattr(gpus, "visible_gpus", lambda: Gpus(("0",), ("NVIDIA H100",)))
     events = []
     jobs = [
         fake_job(tmp_path, seed, behaviour)
         for seed, behaviour in enumerate(["short once", "steady", "short once", "steady", "too large"])
     ]
     jobs = [job.model_copy(update={"run": job.run.model_copy(update={"device": "auto"})}) for job in jobs]
-    outcomes = runner(function=RUN_FAKE, per_gpu=4).run(jobs, None, events.append)
+    outcomes = LocalRunner(RUN_FAKE, 4).run(jobs, None, events.append)
     assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs]
     assert [outcome.state for outcome in outcomes] == ["done"] * 4 + ["failed"]
     assert "with a GPU to itself" in outcomes[4].error and outcomes[4].traceback == ""

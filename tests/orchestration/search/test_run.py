@@ -7,7 +7,7 @@ import pytest
 
 from ablations.search import Pruning
 from gonn_core.errors import Damaged
-from orchestration.runners.queue import JobQueue
+from orchestration.runners.base import JobQueue
 from orchestration.runners.ray_runner import _hear
 from orchestration.search.optuna_rates import RateOptimiser, cut_damaged
 from orchestration.search.run import FAILURES, SearchRun, is_hopeless

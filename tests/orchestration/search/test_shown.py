@@ -27,9 +27,9 @@ def test_the_display_counts_trials_that_are_still_to_come(tmp_path, capsys):
             first, second = itertools.islice(experiment.jobs(list), 2)
             hear(event("failed", first.id, 400, 1200, message="Diverged: training loss is nan"))
             hear(event("point", second.id, 600, 1200, 3.5, 100.0))
-    lines = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("rate ") and "Diverged" in lines[0]
-    assert lines[-1].startswith(f"{search.id}: 0/6 trials done, 1 failed, ")
+    assert lines[-1].startswith("all trials: 0/6 trials done, 1 failed, ")
 
 
 def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypatch, mlflow_database):

@@ -11,7 +11,7 @@ from ablations.registry import load_registry
 from ablations.request import Request
 from ablations.schema import FirstLook
 from gonn_core.files.json_files import write_json
-from orchestration.speeds import measure
+from orchestration.experiment import speeds
 from orchestration.study import first_look
 from orchestration.study.plan import Plan, make_plan, plan_of
 from reports.workspace import Workspace
@@ -30,7 +30,7 @@ def smoke(monkeypatch):
     monkeypatch.setattr(resolve, "load_registry", lambda: made)
     monkeypatch.setattr(first_look, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(first_look, "MOST_SHARE", 10.0)
-    monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
+    monkeypatch.setattr(speeds, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from orchestration.cli import command as cli
-from orchestration.speeds import measure
+from orchestration.experiment import speeds
 from tests.trial.helpers import starter_data
 
 
@@ -15,7 +15,7 @@ def plan(tmp_path, monkeypatch, capsys):
     """Runs `gonn plan` on the bundled games; returns its output."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
+    monkeypatch.setattr(speeds, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
 
     def run(*arguments):
         assert cli.run(["plan", *arguments]) == 0
@@ -117,7 +117,7 @@ def test_before_any_run_it_shows_time_and_smallest_effect_and_the_first_look(pla
 def test_speeds_are_measured_once_a_day(plan, tmp_path, monkeypatch):
     plan("parametric_relu", "--budget", "smoke")
     assert len(list((tmp_path / "speeds").glob("*.json"))) == 1, "one file per machine and day"
-    monkeypatch.setattr(measure, "one_speed", None)
+    monkeypatch.setattr(speeds, "one_speed", None)
     plan("parametric_relu", "--budget", "smoke", "--seeds", "3")
 
 

@@ -24,8 +24,7 @@ KNOWN = "relu-gonn-b5-smoke-starter-abcdef"
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
-    """A study with a trial, a trial of nothing, one that is worked on, one of a search and one of the queue; reports,
-    stores and views."""
+    """A study with a trial, an unused trial, one at work, one of a search and one of the queue; reports."""
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     queued = sorted(cleaning.committed_jobs())[0]
     search = keep_search(Workspace(tmp_path), made_search())
@@ -33,11 +32,6 @@ def home(tmp_path, monkeypatch) -> Path:
         write_trial(tmp_path / "runs" / trial, "done")
     write_trial(tmp_path / "runs" / HELD, "running")
     change(tmp_path / "runs" / SEARCHED / "config.json", labels={"search": search.id})
-    change(
-        tmp_path / "runs" / USED / "config.json",
-        run={"store": "/elsewhere/" + "a" * 20, "progress_view": "c" * 20, "evaluations": []},
-    )
-    change(tmp_path / "runs" / LEFT / "config.json", run={"store": "/elsewhere/" + "b" * 20})
     write_study(tmp_path, KNOWN)
     for name in (KNOWN, "gone-gonn-b5-smoke-starter-012345", "mine"):
         (tmp_path / "out" / name).mkdir(parents=True)
@@ -45,11 +39,6 @@ def home(tmp_path, monkeypatch) -> Path:
             json.dumps({"study": {"id": name if name != "mine" else KNOWN}})
         )
         (tmp_path / "out" / name / "manifest.json").write_text("{}")
-    for name, digest in (("a" * 20, "c" * 20), ("b" * 20, "d" * 20)):
-        (tmp_path / "stores" / name).mkdir(parents=True)
-        (tmp_path / "stores" / name / "manifest.json").write_text("{}")
-        (tmp_path / "stores" / "views" / name).mkdir(parents=True)
-        (tmp_path / "stores" / "views" / name / "views.json").write_text(json.dumps({"digests": {"train": digest}}))
     return tmp_path
 
 
@@ -83,8 +72,8 @@ def write_study(home: Path, name: str) -> None:
     (home / "studies" / name / "study.json").write_text(json.dumps(tree))
 
 
-def names(home: Path, stores: bool = False) -> set[str]:
-    return {str(each.path.relative_to(home)) for each in cleaning.unused(Workspace(home), stores)}
+def names(home: Path) -> set[str]:
+    return {str(path.relative_to(home)) for path in cleaning.unused(Workspace(home))}
 
 
 GONE = {f"runs/{LEFT}", "out/gone-gonn-b5-smoke-starter-012345"}
@@ -92,7 +81,6 @@ GONE = {f"runs/{LEFT}", "out/gone-gonn-b5-smoke-starter-012345"}
 
 def test_what_nothing_refers_to_is_found(home):
     assert names(home) == GONE
-    assert names(home, stores=True) == GONE | {f"stores/{'b' * 20}", f"stores/views/{'b' * 20}"}
 
 
 def test_a_trial_that_a_search_was_told_stays_whoever_trained_it(home):
@@ -155,9 +143,9 @@ def test_a_study_that_cannot_be_read_stops_it(home, capsys):
 
 
 def test_who_played_is_kept(home):
-    assert LEFT in {each.path.name for each in cleaning.unused(Workspace(home))}
+    assert LEFT in {path.name for path in cleaning.unused(Workspace(home))}
     match = write_match(home / "matches", ENGINE, net(LEFT), won(1, 1))
-    assert LEFT not in {each.path.name for each in cleaning.unused(Workspace(home))}
+    assert LEFT not in {path.name for path in cleaning.unused(Workspace(home))}
     (match / "match.json").write_text("{}")
     with pytest.raises(InputError):
         cleaning.unused(Workspace(home))

@@ -165,19 +165,3 @@ def test_one_bad_trial_does_not_keep_the_others_out(brought, trained, home, caps
 def test_a_folder_without_trials_is_a_bad_setting(tmp_path, capsys):
     assert cli.run(["import", str(tmp_path)]) == 2 and "no trial directory" in capsys.readouterr().err
     assert cli.run(["import", str(tmp_path / "none")]) == 2 and "no such folder" in capsys.readouterr().err
-
-
-def test_trials_of_another_kind_of_processor_are_named_as_such(brought, home, capsys):
-    """And no word promises their bits: a trial's id says what is computed."""
-    path = brought / "config.json"
-    tree = read_json(path)
-    tree["sessions"][-1]["processor"] = "Another processor"
-    path.write_text(json.dumps(tree))
-    assert cli.run(["import", str(brought)]) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    assert "1 of them were trained on another kind of processor than this one's" in out
-    assert "0.005 to 0.026 nats apart" in out
-    del tree["sessions"][-1]["processor"]  # as a trial of before
-    shutil.rmtree(next((home / "runs").glob("[0-9a-f]*")))
-    path.write_text(json.dumps(tree))
-    assert cli.run(["import", str(brought)]) == 0 and "another kind" not in capsys.readouterr().out

@@ -1,0 +1,326 @@
+"""The real Ray: equal weights, processes that are used again or die, and parts of it that are killed.
+
+Every start of Ray takes seconds, so that one run shows as much as it can.
+"""
+
+import json
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+from gonn_core.config import TrialConfig
+from gonn_core.errors import UserError
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import live_holder
+from gonn_core.trial.run import run_trial
+from orchestration.runners import gpus, ray_runner
+from orchestration.runners.gpus import Gpus
+from orchestration.runners.local import LocalRunner
+from orchestration.runners.ray_runner import RayRunner
+from tests.orchestration.fakes import fake_job
+from tests.orchestration.runners import ray_fakes
+from tests.orchestration.runners.ray_processes import ray_processes
+from tests.orchestration.runners.test_local import attempts
+from tests.paths import ROOT
+from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.waiting import PATIENCE, alive, wait_until
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.xdist_group("ray"),
+    pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes under /proc"),
+]
+FAKES = "tests.orchestration.runners.ray_fakes"
+OFTEN = {"progress_points": 16, "checkpoint_seconds": 0.05}
+
+
+def configs() -> list[TrialConfig]:
+    return [tiny_config(training__samples=4000, net__activation=kind) for kind in ("relu", "prelu")]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """Trials of `configs` that the local runner trained in one go."""
+    runs = tmp_path_factory.mktemp("whole")
+    LocalRunner().run([tiny_job(runs, config, **OFTEN) for config in configs()], 1, lambda event: None)
+    return runs
+
+
+def directory(job) -> TrialDirectory:
+    return TrialDirectory(Path(job.run.runs) / job.id)
+
+
+def test_trials_of_one_private_ray(tmp_path, capfd, monkeypatch, whole):
+    """Fake trials that die, fail, pause or run out of memory, and real ones, one of whose processes is killed."""
+    folders, make = [], tempfile.mkdtemp
+    monkeypatch.setattr(
+        tempfile, "mkdtemp", lambda *given, **named: folders.append(make(*given, **named)) or folders[-1]
+    )
+    monkeypatch.setattr(gpus, "visible_gpus", lambda: Gpus(("0",), ("NVIDIA H100",)))
+    behaviours = ["", "dies once", "raises", "", "dies", "user error", "goes on until told", "short once", "too large"]
+    fakes = [fake_job(tmp_path, seed, behaviour) for seed, behaviour in enumerate(behaviours)]
+    fakes = [job.model_copy(update={"run": job.run.model_copy(update={"device": "auto"})}) for job in fakes]
+    real = [tiny_job(tmp_path, config, **OFTEN) for config in configs()]
+    events, private = [], []
+
+    def on_event(event):
+        events.append(event)
+        begun = event.trial == real[0].id and event.kind == "point" and directory(real[0]).checkpoint.exists()
+        if begun and not retried(real[0]) and (holder := live_holder(directory(real[0]).path)):
+            os.kill(holder.process.pid, signal.SIGKILL)
+        if event.trial == real[1].id and event.kind == "point" and not private:
+            private.append(who_may_connect())
+        return not (event.trial == fakes[6].id and event.kind == "tick")
+
+    def retried(job):
+        return sum(event.kind == "retried" and event.trial == job.id for event in events)
+
+    jobs = [*fakes[:7], *real, *fakes[7:]]
+    outcomes = RayRunner(None, f"{FAKES}:run_either", 2).run(iter([*jobs, jobs[0]]), None, on_event)
+    assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs]
+    of = dict(zip(behaviours, [*outcomes[:7], *outcomes[9:]], strict=False))
+    assert [outcome.state for outcome in outcomes] == [
+        *("done", "done", "failed", "done", "failed", "failed", "paused"),
+        *("done", "done", "done", "failed"),
+    ]
+    assert [len(attempts(tmp_path, job)) for job in fakes[:8]] == [1, 2, 1, 1, 2, 1, 1, 2]
+    assert of["raises"].error == "RuntimeError: the loss is not finite" and "in run_fake" in of["raises"].traceback
+    assert of["dies"].error == "the worker process died, 2 times"
+    assert (of["user error"].error, of["user error"].traceback) == ("STORE=/nowhere: no such folder", "")
+    assert "with a GPU to itself" in of["too large"].error and retried(fakes[7]) == 1
+    kinds = [event.kind for event in events if event.trial == fakes[1].id]
+    assert kinds == ["begun", "retried", "begun", "started", "point", "point", "finished"]
+    lines = [line for job in fakes for line in attempts(tmp_path, job)]
+    assert len({line[0] for line in lines}) < len(lines), "processes are used again"
+    assert {line[1] for line in lines} == {"1"}
+    assert retried(real[0]) == 1 and directory(real[0]).config()["sessions"][1]["from_samples"] > 0
+    for job in real:
+        assert_same_trial(whole / job.id, tmp_path / job.id)
+    addresses, with_token, without = private[0]
+    assert addresses == {"127.0.0.1"} and with_token.returncode == 0, with_token.stderr
+    assert without.returncode == 1 and "token" in without.stderr
+    assert capfd.readouterr() == ("", "")
+    assert folders and not any(map(os.path.exists, folders)) and "RAY_AUTH_TOKEN" not in os.environ
+    assert not Path("~/ray_results").expanduser().exists() and not Path("~/.ray").expanduser().exists()
+
+
+CLIENT = """
+import sys
+from ray._raylet import GcsClient
+print(GcsClient(address=sys.argv[1]).internal_kv_keys(b"", None, 60))
+"""
+
+
+def who_may_connect() -> tuple:
+    """Addresses on which the private Ray of this process listens; a client with its token and one without."""
+    members = ray_processes(os.getpid())
+    raylet = next(member for member in members if "raylet/raylet --raylet_socket" in member.words)
+    variables = Path(f"/proc/{raylet.pid}/environ").read_text().split("\0")
+    token = dict(entry.split("=", 1) for entry in variables if "=" in entry)["RAY_AUTH_TOKEN"]
+    client = [sys.executable, "-c", CLIENT, re.search(r"--gcs-address=(\S+)", raylet.words).group(1)]
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    return (
+        listening(member.pid for member in members),
+        *(
+            subprocess.run(client, env=plain | given, capture_output=True, text=True, timeout=PATIENCE)
+            for given in ({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}, {})
+        ),
+    )
+
+
+def listening(pids: Iterable[int]) -> set[str]:
+    """Addresses on which these processes listen."""
+    sockets, addresses = set(), set()
+    for pid in pids:
+        for file in Path(f"/proc/{pid}/fd").glob("*"):
+            with suppress(OSError):  # closed meanwhile
+                sockets.add(os.readlink(file))
+    for table in Path("/proc/net/tcp"), Path("/proc/net/tcp6"):
+        for line in table.read_text().splitlines()[1:]:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in sockets:
+                words = local.split(":")[0]
+                raw = b"".join(bytes.fromhex(words[i : i + 8])[::-1] for i in range(0, len(words), 8))
+                address = ip_address(raw)
+                addresses.add(str(getattr(address, "ipv4_mapped", None) or address))
+    return addresses
+
+
+@pytest.mark.parametrize("victim", ["raylet/raylet --raylet_socket", "gcs_server --", "ray::DashboardAgent"])
+def test_a_part_of_ray_is_killed_and_the_numbers_are_those_of_an_undisturbed_run(tmp_path, monkeypatch, whole, victim):
+    """The first of two trials waits after its first checkpoint until Ray was started again."""
+    jobs = [tiny_job(tmp_path, config, **OFTEN) for config in configs()]
+    hold = ray_fakes.hold(jobs[0])
+    hold.touch()
+    reasons, seen = [], set()
+
+    def on_event(event):
+        if event.kind == "retried":
+            reasons.append((event.trial, event.message))
+            monkeypatch.undo()
+            hold.unlink(missing_ok=True)
+        if event.kind == "point" and not seen and TrialDirectory(tmp_path / event.trial).checkpoint.exists():
+            monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 15.0)
+            members = ray_processes(os.getpid())
+            seen.update(member.pid for member in members)
+            os.kill(next(member.pid for member in members if victim in member.words), signal.SIGKILL)
+
+    outcomes = RayRunner(function=f"{FAKES}:run_held").run(jobs, 1, on_event)
+    assert [outcome.state for outcome in outcomes] == ["done", "done"]
+    ((trial, message),) = reasons
+    assert trial == jobs[0].id and "\n" not in message
+    assert not [pid for pid in seen if Path(f"/proc/{pid}").exists()]
+    assert not list(Path("/tmp").glob(f"{ray_runner.NAME}{os.getpid()}-*"))
+    for job in jobs:
+        assert_same_trial(whole / job.id, tmp_path / job.id)
+
+
+def test_ray_is_frozen_and_then_killed_and_the_command_ends_with_one_line(tmp_path, monkeypatch):
+    job = tiny_job(tmp_path / "runs", tiny_config(training__samples=800_000), checkpoint_seconds=0.1)
+    faults = [("gcs_server --", signal.SIGSTOP), ("raylet/raylet --raylet_socket", signal.SIGKILL)]
+
+    def on_event(event):
+        if event.kind == "begun":
+            on_event.due = True
+        if event.kind == "retried":
+            monkeypatch.undo()
+        if event.kind == "tick" and on_event.due:
+            on_event.due = False
+            monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 10.0)
+            words, fault = faults.pop(0)
+            os.kill(next(member.pid for member in ray_processes(os.getpid()) if words in member.words), fault)
+
+    with pytest.raises(UserError, match="Ray ended twice"):
+        RayRunner().run([job], 1, on_event)
+    assert not faults and not list(Path("/tmp").glob(f"{ray_runner.NAME}{os.getpid()}-*"))
+    wait_until(lambda: directory(job).state() == "paused")
+
+
+COMMAND = """
+import sys
+from pathlib import Path
+from gonn_core.trial.job import read_job
+from orchestration.experiment.pipeline import make_runner
+if __name__ == "__main__":
+    outcomes = make_runner(sys.argv[1]).run([read_job(Path(path)) for path in sys.argv[2:]], 1, lambda event: None)
+    print(*[outcome.state for outcome in outcomes])
+"""
+
+
+def command(runner: str, *files: Path) -> subprocess.Popen:
+    """A process that runs the jobs in these files."""
+    words = [sys.executable, "-c", COMMAND, runner, *map(str, files)]
+    return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("runner", ["local", "ray"])
+def test_a_killed_driver_leaves_no_worker_and_its_trial_resumes(tmp_path, whole, runner):
+    job = tiny_job(tmp_path / "cut", configs()[0], **OFTEN)
+    (tmp_path / "job.json").write_text(job.model_dump_json())
+    folder, driver = directory(job), command(runner, tmp_path / "job.json")
+    wait_until(lambda: folder.checkpoint.exists() and folder.state() == "running", driver, progress=folder.metrics)
+    worker = live_holder(folder.path).process.pid
+    driver.kill()
+    assert driver.communicate() == ("", "")
+    wait_until(lambda: not alive(worker))
+    assert folder.state() == "paused" and run_trial(job)["state"] == "done"
+    assert_same_trial(whole / job.id, folder.path)
+
+
+def test_two_commands_at_once_train_nothing_twice(tmp_path):
+    """The same trials in another order, one command under Ray."""
+    jobs = [tiny_job(tmp_path / "runs", tiny_config(training__init_seed=seed)) for seed in range(3)]
+    files = [tmp_path / f"{number}.json" for number in range(3)]
+    for job, file in zip(jobs, files, strict=True):
+        file.write_text(job.model_dump_json())
+    for driver in [command("local", *files), command("ray", *reversed(files))]:
+        assert driver.communicate(timeout=PATIENCE) == ("done done done\n", "")
+    assert [len(directory(job).config()["sessions"]) for job in jobs] == [1, 1, 1]
+
+
+CLUSTER = """
+import json, os, signal, sys
+from pathlib import Path
+from ray.cluster_utils import Cluster
+from gonn_core.errors import UserError
+from gonn_core.trial.job import read_job
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.runners import ray_runner
+
+if __name__ == "__main__":
+    home, jobs = Path(sys.argv[1]), [read_job(Path(path)) for path in sys.argv[2:]]
+    size = 80 * 2**20
+    head = {"num_cpus": 1, "object_store_memory": size, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    second = cluster.add_node(num_cpus=1, object_store_memory=size)
+    (gcs,) = cluster.head_node.all_processes["gcs_server"]
+    events = []
+
+    def on_event(event):
+        lost = [trial for kind, trial in events if kind == "lost"]
+        events.append((event.kind, event.trial))
+        notes = (home / "notes.txt").read_text().split() if (home / "notes.txt").exists() else []
+        if not lost and event.kind == "point" and second.node_id in notes:
+            trial = notes[notes.index(second.node_id) - 2]
+            directory = TrialDirectory(home / "runs" / trial)
+            if directory.checkpoint.exists() and directory.state() == "running":
+                events.append(("lost", trial))
+                cluster.remove_node(second, allow_graceful=False)
+        if event.trial == jobs[2].id and event.kind == "tick" and ("head", "") not in events:
+            events.append(("head", ""))
+            ray_runner.SILENCE_SECONDS = 10.0
+            gcs.process.kill()
+
+    try:
+        function = "tests.orchestration.runners.ray_fakes:run_noting_where"
+        ray_runner.RayRunner(cluster.address, function).run(jobs, None, on_event)
+    except UserError as error:
+        events.append(("error", str(error).replace(cluster.address, "HEAD")))
+    print(json.dumps(events), flush=True)
+    os._exit(0)
+"""
+
+
+def test_a_node_of_a_cluster_is_lost_and_then_its_head(tmp_path, whole):
+    """The node costs a checkpoint interval, and the numbers are those of an undisturbed run; the head ends the
+    command with one line."""
+    runs = tmp_path / "home" / "runs"
+    jobs = [tiny_job(runs, config, **OFTEN) for config in [*configs(), tiny_config(training__samples=800_000)]]
+    files = [tmp_path / f"{number}.json" for number in range(3)]
+    for job, file in zip(jobs, files, strict=True):
+        file.write_text(job.model_dump_json())
+    variables = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "PYTHONPATH": str(ROOT)}
+    variables |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0"}
+    words = [sys.executable, "-c", CLUSTER, str(tmp_path / "home"), *map(str, files)]
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=os.environ | variables, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as driver:
+        try:
+            out, _ = driver.communicate(timeout=PATIENCE)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(driver.pid, signal.SIGKILL)
+    events = [tuple(event) for event in json.loads(out.splitlines()[-1])]
+    (lost,) = [trial for kind, trial in events if kind == "lost"]
+    assert [trial for kind, trial in events if kind == "retried"] == [lost]
+    assert {trial for kind, trial in events if kind == "finished"} == {job.id for job in jobs[:2]}
+    (error,) = [text for kind, text in events if kind == "error"]
+    assert error.startswith("RAY_ADDRESS=HEAD: the cluster is gone (") and "\n" not in error
+    notes = [line.split() for line in (tmp_path / "home" / "notes.txt").read_text().splitlines()]
+    assert len(notes) == 4 and all("py_modules_files" in code for _, code, _ in notes), notes
+    for job in jobs[:2]:
+        assert_same_trial(whole / job.id, runs / job.id)
+    sessions = directory(next(job for job in jobs if job.id == lost)).config()["sessions"]
+    assert len(sessions) == 2 and sessions[1]["from_samples"] > 0
+    assert not list(runs.glob(".gonn-ray-*"))
+    wait_until(lambda: directory(jobs[2]).state() == "paused")
