@@ -14,7 +14,7 @@ import yaml
 
 from ablations.noise import FILE
 from ablations.study import Study, read_study
-from reports.results.planning import KnownNoise, known_noise
+from reports.results.decisions import KnownNoise, known_noise
 from reports.workspace import Workspace
 
 

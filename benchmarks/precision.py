@@ -32,12 +32,11 @@ from gonn_core.trial.weights import snapshot_net
 from reports.results.decisions import load_results
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
-from reports.stats.clusters import ArmResult
-from reports.stats.estimates import Effect, mean_effect
+from reports.stats.estimates import ArmResult, Effect, mean_effect
 from reports.tables.cells import Cell, Column, Row, Table
 from reports.tables.formats import interval, level, p_value, signed
-from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
+from reports.tables.writers import markdown_table
 from reports.workspace import Workspace
 
 BOTH = ("fp32", "bf16")

@@ -19,7 +19,7 @@ Unit = Literal["nats", "share", "places", "loss", "count", "ratio", "samples/s",
 """share: of 1; it is written in per cent, its differences in points."""
 Source = Literal["positions", "curve", "gap", "net", "speed", "weights", "probes", "games"]
 """positions: every position of an evaluation, by `gonn_core.evaluation.metrics.VALUES`; curve: the last line of a
-trial's progress, under the metric's id (`reports.results.curves`); the others: see `reports.claims.measures`."""
+trial's progress, under the metric's id (`reports.results.study_results`); the others: see `reports.claims.measures`."""
 Margin = Literal["smallest_nats", "smallest_share", "smallest_rank"]
 
 

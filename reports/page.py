@@ -12,7 +12,7 @@ from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.tables.cells import Table
 from reports.tables.formats import in_short
-from reports.tables.markdown import markdown_table
+from reports.tables.writers import markdown_table
 
 TEMPLATES = Path(__file__).with_name("templates")
 

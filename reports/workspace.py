@@ -4,8 +4,12 @@ Commands write there, reports and notebooks read there.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from gonn_core.errors import InputError
+from gonn_core.files.whole import write_whole
 
 
 @dataclass(frozen=True)
@@ -53,3 +57,13 @@ class Workspace:
     def elo(self) -> Path:
         """Elo ladders: which matches they are rated from."""
         return self.root / "elo"
+
+
+def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Each file of a report under a temporary name, then renamed. Raises InputError when the disk does not take it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in contents.items():
+            write_whole(folder / name, data, flush=False)
+    except OSError as error:
+        raise InputError(folder, f"the report cannot be written ({error.strerror})") from None

@@ -38,8 +38,11 @@ class Reported:
     @property
     def text(self) -> str:
         """`−0.3969 helps (q 0.0001)`, `−0.0051 not shown: below 0.020 nats`."""
-        from reports.tables.formats import q_value, signed  # with scipy, which a list without results does not need
-        from reports.tables.verdicts import bound_text
+        from reports.tables.formats import (  # with scipy, which a list without results does not need
+            bound_text,
+            q_value,
+            signed,
+        )
 
         text = f"{signed(self.delta)} {self.verdict}"
         if self.bound is not None:

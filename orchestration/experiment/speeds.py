@@ -45,7 +45,7 @@ from gonn_core.trial.job import RunSettings
 from orchestration.console import Bar, Display
 from orchestration.runners.gpus import device_title, places
 from reports.results.costs import net_cost
-from reports.results.planning import KnownNoise, planned_effect
+from reports.results.decisions import KnownNoise, planned_effect
 from reports.stats.model import RunNoise
 from reports.stats.power import smallest_effect
 from reports.tables.formats import about

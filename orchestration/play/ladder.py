@@ -40,7 +40,7 @@ from reports.play.players import engine_text, player_names
 from reports.results.costs import net_cost
 from reports.results.nets import structure
 from reports.tables.formats import count
-from reports.tables.terminal import print_table
+from reports.tables.writers import print_table
 from reports.workspace import Workspace
 
 FEWEST_SAMPLES = 10_000

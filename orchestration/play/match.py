@@ -34,14 +34,12 @@ from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.play.ratings import chosen_matches, named_player, net_names, no_such_net
 from orchestration.study.folder import find_study
 from orchestration.study.report import report_study
-from reports.files import write_files
 from reports.play.matches import match_table
 from reports.play.players import names_in, player_names
-from reports.study.report_tables import report_tables
-from reports.tables.markdown import markdown_table
+from reports.study.tables import report_tables
 from reports.tables.serial import csv_text
-from reports.tables.terminal import print_table
-from reports.workspace import Workspace
+from reports.tables.writers import markdown_table, print_table
+from reports.workspace import Workspace, write_files
 
 ENGINE_SECONDS = 120
 """Time-out of an engine's command unless another is given."""

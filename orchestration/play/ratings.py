@@ -22,7 +22,7 @@ from reports.results.decisions import load_results
 from reports.results.group import MAIN
 from reports.tables import formats
 from reports.tables.cells import Column, Row, Table, make_row
-from reports.tables.terminal import print_table
+from reports.tables.writers import print_table
 from reports.workspace import Workspace
 
 _SHOWN = 6  # nets in an error

@@ -29,7 +29,7 @@ from orchestration.tracking.records import StudyInfo, StudyReport, search_info
 from orchestration.tracking.reported import tracked_search
 from reports.search.page import SearchFiles, sentences, table_of, write_search_report
 from reports.search.report import search_report
-from reports.tables.terminal import rich_table
+from reports.tables.writers import TerminalTable
 from reports.workspace import Workspace
 
 
@@ -48,7 +48,7 @@ class ReportedSearch:
         """Print what the search found, and where the rest is."""
         report = self.files.report
         console.print(f"{report.search.id}: learning rate of {report.search.title}", style="bold")
-        console.print(rich_table(table_of(report)))
+        console.print(TerminalTable(table_of(report)))
         for sentence in sentences(report):
             console.print(sentence)
         console.print(f"report: {self.files.markdown}")

@@ -21,7 +21,7 @@ from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.experiment.settings import check_device, commit_and_dirty, evaluated_positions
 from orchestration.study.folder import count_look, find_study
 from orchestration.study.plan import jobs_of
-from reports.study.extra_metrics import EXTRA_METRICS
+from reports.study.tables import EXTRA_METRICS
 from reports.tables.formats import NONE, level
 from reports.workspace import Workspace
 

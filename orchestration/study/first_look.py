@@ -20,7 +20,7 @@ from orchestration.experiment.speeds import Estimate, Say, estimate, states_of, 
 from orchestration.study.plan import Plan, plan_of
 from orchestration.study.report import ReportedStudy
 from reports.tables.formats import about
-from reports.tables.terminal import rich_table
+from reports.tables.writers import TerminalTable
 from reports.workspace import Workspace
 
 LEAST_SECONDS = 300.0
@@ -106,11 +106,11 @@ def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) ->
     result = run(look.plan)
     report, console = result.report.files.report, output()
     if not look.is_done and report.study.contrasts:
-        from reports.study.report_tables import main_table
+        from reports.study.tables import main_table
 
         table = main_table(report, "effects")
         if table is not None:
-            console.print(rich_table(table))
+            console.print(TerminalTable(table))
     for sentence in report.sentences:
         console.print(Text(printable(f"a first look at {samples:,} samples: {sentence}", 500)))
     full_time = _full_time(look.full, Workspace.here(), notes().print)  # by now its arms have been measured

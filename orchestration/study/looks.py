@@ -15,15 +15,10 @@ from gonn_core.trial.events import Event, Failed, Finished, Paused
 from gonn_core.trial.job import Job
 from orchestration.experiment.pipeline import is_complete
 from orchestration.study.folder import state_of
-from reports.results.decisions import is_sequential, load_results, trials_due
-from reports.results.planning import KnownNoise, planned_effect
+from reports.results.decisions import load_results, trials_due
 from reports.results.speed_and_looks import LOOKS_FILE
-from reports.stats.power import course
-from reports.study.footnotes import decided, looks_line
+from reports.study.footnotes import decided
 from reports.workspace import Workspace
-
-SIZES = (0.0, 0.5, 1.0, 2.0)
-"""Effects whose seeds are printed, as multiples of the smallest effect that all seeds show."""
 
 
 def planned_looks(
@@ -127,23 +122,3 @@ class LookedAt:
         """Hear an event."""
         if isinstance(event, Finished | Failed | Paused):
             self._at_work.discard(event.trial)
-
-
-def looks_lines(study: Study, known: KnownNoise | None) -> Iterator[str]:
-    """Its looks, and the seeds that an arm takes where its effect has some size."""
-    looks, line = study.looks, looks_line(study)
-    if looks is None or line is None:
-        return
-    yield line
-    if not is_sequential(study):
-        return
-    smallest = planned_effect(study, known)
-    if known is None or smallest is None:
-        yield "seeds that an arm takes: unknown, no seed noise measured yet on this base, budget and data"
-        return
-    parts, seeds = [], [max(count, looks.to_come[0]) for count in looks.seeds]
-    for size in SIZES:
-        effect, thresholds = size * smallest, study.thresholds
-        ends = course(looks.seeds, effect, known.run, known.evaluation_variance, thresholds, looks.futility)
-        parts.append(f"{ends.mean(seeds):.1f} at {effect:.4f} (shown {100 * sum(ends.shown):.0f} %)")
-    yield f"seeds that an arm takes on average, by its effect in nats: {', '.join(parts)}"

@@ -17,13 +17,12 @@ from orchestration.experiment.speeds import estimate, smallest_line
 from orchestration.runners.gpus import visible_gpus
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.first_look import first_look
-from orchestration.study.looks import looks_lines
 from orchestration.study.plan import Plan, at_found_rates, check_machine, make_plan, resolve
 from orchestration.study.rates import AdoptedRate
 from orchestration.study.screen_view import screen_parts
-from reports.results.decisions import is_sequential
-from reports.results.planning import KnownNoise, known_noise
+from reports.results.decisions import KnownNoise, is_sequential, known_noise
 from reports.search.report import SearchReport
+from reports.study.footnotes import looks_line
 from reports.workspace import Workspace
 
 SEEDS_SHOWN = 4
@@ -137,7 +136,7 @@ def _facts(plan: Plan, known: KnownNoise | None, workspace: Workspace):
         return
     if study.contrasts:
         yield smallest_line(study, known)
-        yield from looks_lines(study, known)
+        yield from filter(None, [looks_line(study)])
     control = study.arms[0]
     for arm in study.arms[1:]:
         share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))

@@ -132,11 +132,11 @@ def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:
 
 
 def _print(table) -> None:
-    from reports.tables.terminal import rich_table
+    from reports.tables.writers import TerminalTable
 
     console = output()
     console.print(table.title)
-    console.print(rich_table(table))
+    console.print(TerminalTable(table))
     for note in table.notes:
         console.print(note)
     console.print()

@@ -20,8 +20,7 @@ from orchestration.tracking.reported import tracked_study
 from reports.results.decisions import load_results
 from reports.results.group import Groups
 from reports.results.study_results import StudyResults
-from reports.study.render import ReportFiles, write_report
-from reports.study.terminal import print_report
+from reports.study.render import ReportFiles, print_report, write_report
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
 
@@ -102,7 +101,7 @@ def report_samples(workspace: Workspace, studies: Sequence[Study], console: Cons
     """Reports of studies at several numbers of samples, which they now all have, and the page over them; its tables are
     shown."""
     from reports.book.samples import write_samples  # with matplotlib
-    from reports.tables.terminal import rich_table
+    from reports.tables.writers import TerminalTable
 
     reporter = Reporter(workspace)
     reports = [reporter.report(study, "samples", look=False).files.report for study in studies]
@@ -113,7 +112,7 @@ def report_samples(workspace: Workspace, studies: Sequence[Study], console: Cons
     path, tables = written
     for table in tables:
         console.print(Text(printable(table.title, 300), style="bold"))
-        console.print(rich_table(table))
+        console.print(TerminalTable(table))
     console.print(f"losses and effects over samples: {_near(path)}")
 
 

@@ -11,7 +11,7 @@ from ablations.resolve import Screened
 from ablations.study import Study
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.study.plan import Plan
-from reports.results.planning import KnownNoise
+from reports.results.decisions import KnownNoise
 from reports.stats.power import smallest_shown
 from reports.workspace import Workspace
 

@@ -13,8 +13,7 @@ from reports.stats.estimates import Effect
 from reports.study.footnotes import warnings
 from reports.study.render import ReportFiles
 from reports.study.report import Report
-from reports.tables.formats import interval, q_value, signed
-from reports.tables.verdicts import verdict_text
+from reports.tables.formats import interval, q_value, signed, verdict_text
 
 _HEAD = "\n\n| enhancement | Δ test nats | 95 % interval | q | verdict |\n|---|---:|---|---|---|\n"
 

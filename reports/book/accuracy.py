@@ -10,9 +10,8 @@ import numpy as np
 
 from gonn_core.evaluation.metrics import MOVES_A_BIN
 from reports.page import Section
-from reports.results.curves import curve_value
 from reports.results.nets import MeasuredNet, level
-from reports.results.sums import SummedEvaluation
+from reports.results.study_results import SummedEvaluation, curve_value
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, make_row
 

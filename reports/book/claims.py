@@ -10,8 +10,8 @@ from reports.claims.findings import claim_values, claimed_text
 from reports.claims.verdicts import ClaimVerdict
 from reports.page import Section
 from reports.study.report import Report
-from reports.summary.best_claims import StudyFinding, best_findings
 from reports.summary.lines import SYSTEMS, SummaryLine
+from reports.summary.page import StudyFinding, best_findings
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, make_row
 from reports.tables.entities import CLAIMS, pick

@@ -240,7 +240,7 @@ def _gains_table(published: Published, author: str, measured: _Measured) -> Tabl
     return joined(f"gains-{published.id}", f"Gains: {author}", _GAINS, published.gains, "change", ours, (_GAINS_NOTE,))
 
 
-def _effect(row: PageRow[Report], page: OnPage) -> dict[str, Any]:
+def _effect(row: PageRow, page: OnPage) -> dict[str, Any]:
     results, effect = row.report.results, page.effect
     study, ends = results.study, effect.interval95
     on, off = (mean_cost(results, side) for side in (row.contrast.with_it, row.contrast.without))

@@ -14,15 +14,15 @@ from gonn_core.errors import markdown_escape
 from reports.book.elo_picture import elo_picture
 from reports.book.published import comparable
 from reports.cache import Picture
-from reports.files import write_files
 from reports.page import Section
 from reports.play.ladder import Ladder, elo_of_nats, elo_text, ladder_table, ladder_text, uncertainty
 from reports.play.matches import Played, match_table
 from reports.play.players import names_in, trial_names
 from reports.results.nets import MeasuredNet, level, structure
 from reports.tables.cells import Cell, Column, Table, make_row, text_cell
-from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
+from reports.tables.writers import markdown_table
+from reports.workspace import write_files
 
 _PUBLISHED = (
     Column("top1", "test top-1, GoGoD", show=lambda share: f"{100 * share:.0f} %"),

@@ -8,10 +8,10 @@ from ablations.published_results import Counterpart, PublishedCurve, PublishedGa
 from ablations.registry import Registry
 from gonn_core.config import has_values
 from reports.results.costs import net_cost
-from reports.results.nets import MeasuredNet, structure, subset_text
+from reports.results.nets import MeasuredNet, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, make_row
-from reports.tables.formats import HISTORY, in_short
+from reports.tables.formats import HISTORY, in_short, subset_text
 
 HERE = "here"
 """First word in the column of the system in our rows."""

@@ -15,7 +15,6 @@ from ablations.study import Contrast
 from reports.cache import Picture
 from reports.figures.marks import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
-from reports.files import write_files
 from reports.page import Page, Section, markdown
 from reports.results.compare import used_trials
 from reports.results.group import MAIN
@@ -27,6 +26,7 @@ from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, make_row, of_split
 from reports.tables.entities import EFFECTS, pick
 from reports.tables.serial import csv_text
+from reports.workspace import write_files
 from reports.worth.controls import comparison_key, samples_of
 from reports.worth.curve import ControlCurve
 from reports.worth.effects import WORTH, worth_values

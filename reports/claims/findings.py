@@ -10,12 +10,11 @@ from ablations.claimed import Comparison, differences, in_brief
 from ablations.data.game_filters import PREFIX
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
-from ablations.study import Arm, Contrast
+from ablations.study import Contrast
 from ablations.wording import conditions_text
 from gonn_core.config import with_values
 from gonn_core.metrics import METRICS
-from reports.claims.context import Answer, ClaimContext, Measured
-from reports.claims.measures import MEASURES
+from reports.claims.measures import MEASURES, Answer, ClaimContext, Measured
 from reports.claims.verdicts import ClaimVerdict, judge_claims
 from reports.results.compare import StudyAnalysis
 from reports.results.study_results import StudyResults
@@ -23,26 +22,24 @@ from reports.stats.verdicts import discovery_rates
 from reports.tables import formats
 from reports.tables.cells import Cell, Table, make_row
 from reports.tables.entities import CLAIMS, pick
-from reports.tables.formats import HISTORY
-from reports.tables.verdicts import bound_text
+from reports.tables.formats import HISTORY, bound_text
 
 
-def judge_together(contexts: Sequence[ClaimContext], found: Sequence[Measured | Answer]) -> list[Measured]:
-    """What was found of each of a card's claims in a study, with the verdicts on those that are to be judged.
+def judge_together(contexts: Sequence[ClaimContext], measures: Sequence[Measured | Answer]) -> list[Measured]:
+    """What was measured for each of a card's claims in a study, with the verdicts on those that are to be judged.
 
     The q of each of the different numbers behind the claims, already over the effects of the study, is taken over these
     numbers too, and intervals are held against the claims at 1 - alpha / numbers. Claims that are compared only or not
     tested here do not count.
     """
-    q = [_q(context, each) if isinstance(each, Answer) else None for context, each in zip(contexts, found, strict=True)]
+    q = [_q(context, each) for context, each in zip(contexts, measures, strict=True)]
     numbers = {_count(context): own for context, own in zip(contexts, q, strict=True) if own is not None}
     rates = dict(zip(numbers, discovery_rates(list(numbers.values())), strict=True))
-    return [
-        each
-        if isinstance(each, Measured)
-        else _judged(context, each, None if own is None else rates[_count(context)], len(rates))
-        for context, each, own in zip(contexts, found, q, strict=True)
-    ]
+    judged = []
+    for context, each, own in zip(contexts, measures, q, strict=True):
+        rate = None if own is None else rates[_count(context)]
+        judged.append(each if isinstance(each, Measured) else _judged(context, each, rate, len(rates)))
+    return judged
 
 
 def _count(context: ClaimContext) -> Hashable:
@@ -52,31 +49,27 @@ def _count(context: ClaimContext) -> Hashable:
     return claim.metric, claim.history, claim.quantity, claim.statistic, probe
 
 
-def _q(context: ClaimContext, each: Answer) -> float | None:
+def _q(context: ClaimContext, each: Measured | Answer) -> float | None:
     """Of several numbers that must bear a claim out together, the largest. None of a claim that is not judged."""
-    known = [effect.q for effect in each.effects if effect.q is not None and effect.n >= context.thresholds.min_seeds]
-    return max(known) if each.claimed[0].judged and len(known) == len(each.effects) else None
+    if isinstance(each, Measured) or not each.claimed[0].judged:
+        return None
+    least = context.results.study.thresholds.min_seeds
+    known = [effect.q for effect in each.effects if effect.q is not None and effect.n >= least]
+    return max(known) if len(known) == len(each.effects) else None
 
 
 def _judged(context: ClaimContext, each: Answer, q: float | None, tests: int) -> Measured:
-    claimed, thresholds = each.claimed, context.thresholds
     effects = each.effects if q is None else [replace(effect, q=q) for effect in each.effects]
-    judgement = judge_claims(effects, claimed, each.margin, thresholds, tests=max(tests, 1))
-    notes = [judgement.note]
-    difference = METRICS[context.claim.metric].source != "weights" and not claimed[0].of_level
+    thresholds, metric = context.results.study.thresholds, context.claim.metric
+    judgement = judge_claims(effects, each.claimed, each.margin, thresholds, tests=max(tests, 1))
+    notes, difference = [judgement.note], METRICS[metric].source != "weights" and not each.claimed[0].of_level
     if judgement.verdict is ClaimVerdict.NOT_SHOWN and difference:
         (effect,) = each.effects
         assert effect.bound is not None, "what is judged has intervals"
-        notes.append(f"smaller than {bound_text(effect.bound, context.claim.metric)} (90 %)")
-    return Measured(
-        each.text,
-        judgement.verdict,
-        "; ".join(filter(None, (*notes, each.note))),
-        each.value,
-        each.trials,
-        each.evaluation,
-        0 if q is None else tests,
-    )
+        notes.append(f"smaller than {bound_text(effect.bound, metric)} (90 %)")
+    note = "; ".join(filter(None, (*notes, each.note)))
+    tested = 0 if q is None else tests
+    return Measured(each.text, judgement.verdict, note, each.value, each.trials, each.evaluation, tested)
 
 
 _COLUMNS = pick(CLAIMS, "claim", "claimed", "ours", "verdict", "conditions", "source", "note")
@@ -150,36 +143,22 @@ def differs(
     """In what the study's comparison differs from the claim's conditions, in words."""
     study = results.study
     arms = [study.arm(side[0]) for side in (contrast.without, contrast.with_it)]
-    off, on = (with_values(arm.config, _filters(arm)) for arm in arms)
-    comparison = Comparison(card, off, on, study.data, study.coverage, _window(results, arms[0].id))
-    apart = differences(registry, comparison, claim)
+    # An arm's configuration has only the digest of its view, not the filters of the games behind it.
+    filters = ({p: json.loads(value) for p, value in arm.values.items() if p.startswith(PREFIX)} for arm in arms)
+    off, on = (with_values(arm.config, values) for arm, values in zip(arms, filters, strict=True))
+    curves = (trial.curve for trial in results.of_arm(arms[0].id) if trial.curve)
+    points = [0, *(line["samples"] for line in next(curves, ()))]
+    window = points[-1] - points[-2] if len(points) > 1 else None  # of the last training loss
+    apart = differences(registry, Comparison(card, off, on, study.data, study.coverage, window), claim)
     if (unjudged := results.unjudged) is not None:
         apart = (f"being {unjudged}", *apart)
-    if len(contrast.without) > 1:
-        apart = (*apart, "being a mean over the other enhancements on and off")
-    return apart
-
-
-def _filters(arm: Arm) -> dict[str, object]:
-    """Filters of the games that are not the data set's own; the arm's configuration has only the digest of its view."""
-    return {path: json.loads(value) for path, value in arm.values.items() if path.startswith(PREFIX)}
-
-
-def _window(results: StudyResults, arm: str) -> int | None:
-    """Samples that the last training loss of an arm's trials is the mean of: those since the point before."""
-    points = next(([0, *(line["samples"] for line in trial.curve)] for trial in results.of_arm(arm) if trial.curve), [])
-    return points[-1] - points[-2] if points else None
+    return (*apart, "being a mean over the other enhancements on and off") if len(contrast.without) > 1 else apart
 
 
 def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> Table:
     """One row per claim: claimed, ours, verdict; conditions, source and the reason of the verdict."""
-    notes = []
-    missing = [
-        contrast.card
-        for contrast in results.study.contrasts
-        if contrast.card not in {finding.card for finding in findings}
-    ]
-    if missing:
+    notes, claimed = [], {finding.card for finding in findings}
+    if missing := [contrast.card for contrast in results.study.contrasts if contrast.card not in claimed]:
         notes.append(f"No claims are declared for: {', '.join(missing)}.")
     if tests := {finding.card: finding.measured.tests for finding in findings if finding.measured.tests > 1}:
         numbers = ", ".join(f"{card} {count}" for card, count in tests.items())
@@ -222,14 +201,10 @@ def _numbers(value: object) -> tuple[object, object, object]:
 def why_cell(finding: ClaimFinding) -> Cell:
     """The reason of a verdict and the claim's note; differing settings one by one in CSV, by their number on a page."""
     claim, note = finding.claim, finding.measured.note
-    texts = [
-        "; ".join(filter(None, (each, claim.note and f"document: {claim.note}")))
-        for each in (
-            note.replace(", ".join(finding.differs), in_brief(finding.differs)) if finding.differs else note,
-            note,
-        )
-    ]
-    return Cell(texts[0], texts[1], escape=True)
+    brief = note.replace(", ".join(finding.differs), in_brief(finding.differs)) if finding.differs else note
+    document = claim.note and f"document: {claim.note}"
+    shown, whole = ("; ".join(filter(None, (text, document))) for text in (brief, note))
+    return Cell(shown, whole, escape=True)
 
 
 def claimed_text(claim: Claim) -> str:
@@ -250,24 +225,22 @@ def _value_text(claim: Claim) -> str:
         return claim.direction.replace("_", " ")
     low, high = (_number(claim, end) if math.isfinite(end) else None for end in claim.bounds)
     unit = " points" if claim.quantity == "difference" and METRICS[claim.metric].unit == "share" else ""
-    if low == high:
-        return f"{low}{unit}"
-    if low is None:
-        return f"at most {high}{unit}"
-    return f"at least {low}{unit}" if high is None else f"{low} to {high}{unit}"
+    if low is None or high is None:
+        return f"at least {low}{unit}" if high is None else f"at most {high}{unit}"
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
 
 
 def _number(claim: Claim, value: float) -> str:
-    unit = METRICS[claim.metric].unit
+    unit, difference = METRICS[claim.metric].unit, claim.quantity == "difference"
     if unit == "count":
         return formats.signed_count(value)
     if unit == "ratio":
         return formats.ratio(value)
-    if claim.quantity != "difference":
-        if claim.probe is not None and claim.probe.minus is not None:
-            return f"{100 * value:.1f} points"
-        return f"{100 * value:.1f} %" if unit == "share" else formats.minus(f"{value:g}")
-    return formats.signed(value, unit) if unit == "share" else formats.minus(f"{value:+g}")
+    if difference:
+        return formats.signed(value, unit) if unit == "share" else formats.minus(f"{value:+g}")
+    if claim.probe is not None and claim.probe.minus is not None:
+        return f"{100 * value:.1f} points"
+    return f"{100 * value:.1f} %" if unit == "share" else formats.minus(f"{value:g}")
 
 
 def source_text(claim: Claim) -> str:

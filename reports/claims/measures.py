@@ -1,31 +1,160 @@
-"""Each source of numbers that a claim can be about: what we measured, and the verdict where no test gives it."""
+"""What was measured for a claim: a function for each source of numbers. It gives a verdict, or an answer that is judged
+together with the card's other claims."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ablations.claimed import conditions_of
-from ablations.study import seeded
+from ablations.registry import Registry
+from ablations.schema import Claim, Enhancement
+from ablations.study import Contrast, Study, seeded
 from gonn_core.evaluation.probes.suite import picture_cases
 from gonn_core.go.points import point
-from gonn_core.metrics import Source
-from reports.claims.context import Answer, ClaimContext, Measured, answer, claim_evaluation, level_answer, not_measured
+from gonn_core.metrics import METRICS, Source
 from reports.claims.verdicts import ClaimedEffect, ClaimVerdict
 from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
 from reports.probes.effects import level, probability_effect
-from reports.results.compare import by_seed_alone, paired_curve, used_trials
+from reports.results.compare import StudyAnalysis, by_seed_alone, used_trials
 from reports.results.costs import mean_cost, net_cost
 from reports.results.group import MAIN
-from reports.stats.clusters import ArmResult
-from reports.stats.estimates import mean_effect
+from reports.results.study_results import StudyResults
+from reports.stats.estimates import ArmResult, Effect, mean_effect
 from reports.tables import formats
 from reports.tables.formats import HISTORY
 from reports.weights.statistics import has_weights, trained_statistic, untrained_statistic
 
 _MOVES = {"increase": 1, "decrease": -1, "no_change": 0}
+
+
+@dataclass(frozen=True)
+class ClaimContext:
+    """One claim of a card in one study. analyses: by evaluation and metric; differs: conditions in which the study
+    differs from the claim's."""
+
+    results: StudyResults
+    registry: Registry
+    card: Enhancement
+    contrast: Contrast
+    claim: Claim
+    analyses: Mapping[tuple[int, str], StudyAnalysis]
+    differs: tuple[str, ...]
+
+    @property
+    def samples(self) -> int:
+        """Samples that the arms are trained on."""
+        return self.results.study.arm(self.contrast.without[0]).config.training.samples
+
+    @property
+    def claimed_arms(self) -> tuple[str, ...]:
+        """The arms that a level is claimed of."""
+        return self.contrast.with_it if self.claim.quantity == "on" else self.contrast.without
+
+    @property
+    def claimed(self) -> ClaimedEffect:
+        """What the claim says, in numbers. A level has no direction, but for what a net answers in one position less
+        what it answers in another."""
+        claim, (low, high) = self.claim, self.claim.bounds or (None, None)
+        from_memory = claim.evidence == "unverified_memory"
+        of_level = claim.quantity != "difference" and (claim.probe is None or claim.probe.minus is None)
+        return ClaimedEffect(claim.direction, low, high, self.differs, from_memory, of_level)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The columns `ours` and `verdict`; `value`: numbers of the former, `note`: the reason of the latter; tests: of how
+    many different numbers behind the card's claims it is one; 0: not judged by a test."""
+
+    text: str
+    verdict: ClaimVerdict
+    note: str = ""
+    value: object = None
+    trials: tuple[str, ...] = ()
+    evaluation: int | None = None
+    tests: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was measured for a claim, to be judged by `reports.claims.findings`.
+
+    effects: one, or one for each of the numbers that must bear it out together, with the claim on each; the other
+    fields: as of `Measured`; note: added to the verdict's.
+    """
+
+    effects: tuple[Effect, ...]
+    claimed: tuple[ClaimedEffect, ...]
+    margin: float
+    text: str
+    note: str
+    value: object
+    trials: tuple[str, ...]
+    evaluation: int | None = None
+
+
+def claim_evaluation(study: Study, claim: Claim) -> int | None:
+    """Number of the study's evaluation in which the claim's metric is read: the main one, or that of the same games
+    with the claim's history. None: the study was planned without."""
+    if METRICS[claim.metric].source == "curve" or claim.history == "full":
+        return MAIN
+    wanted = (study.evaluations[MAIN].split, study.evaluations[MAIN].subset, claim.history)
+    known = enumerate(study.evaluations)
+    return next((number for number, each in known if (each.split, each.subset, each.history) == wanted), None)
+
+
+def not_measured(reason: str) -> Measured:
+    """Nothing to set beside a claim, and why."""
+    return Measured(formats.NONE, ClaimVerdict.NOT_MEASURED, reason)
+
+
+def answer(
+    context: ClaimContext,
+    effect: Effect,
+    trials: tuple[str, ...],
+    *,
+    counted_from: str = "",
+    note: str = "",
+    evaluation: int | None = None,
+) -> Answer:
+    """An effect on the claim's metric, with its interval, as an answer to the claim.
+
+    counted_from: what an effect of 0 stands for, where it is no difference of two levels; note: added to the verdict's.
+    """
+    claimed, unit = context.claimed, METRICS[context.claim.metric].unit
+    parts = [
+        formats.with_interval(effect.delta, effect.interval95, unit),
+        "points" if unit == "share" else "",
+        counted_from,
+        f"at {formats.samples(context.samples)} samples",
+    ]
+    margin = context.results.study.thresholds.margin(context.claim.metric, claimed.size)
+    text = " ".join(filter(None, parts))
+    return Answer((effect,), (claimed,), margin, text, note, with_ends(effect), trials, evaluation)
+
+
+def level_answer(
+    context: ClaimContext, effect: Effect, trials: tuple[str, ...], *, unit: str = "%", evaluation: int | None = None
+) -> Answer:
+    """The mean over seeds of what one arm has itself, a share of 1."""
+    claimed, values, ends = context.claimed, effect.deltas, effect.interval95
+    finite = max((abs(end) for end in context.claim.bounds or () if abs(end) != float("inf")), default=None)
+    interval = "" if ends is None else f" [{_percent(ends.low)}, {_percent(ends.high)}]"
+    text = f"{_percent(effect.delta)} {unit}{interval} at {formats.samples(context.samples)} samples"
+    note = f"{effect.n} seeds, {_percent(min(values))} to {_percent(max(values))} {unit}"
+    margin = context.results.study.thresholds.margin(context.claim.metric, finite)
+    return Answer((effect,), (claimed,), margin, text, note, with_ends(effect), trials, evaluation)
+
+
+def with_ends(effect: Effect) -> list[float]:
+    """Value and, where there are any, ends of the 95 % interval."""
+    return [effect.delta, *([effect.interval95.low, effect.interval95.high] if effect.interval95 else [])]
+
+
+def _percent(share: float) -> str:
+    return formats.minus(f"{100 * share:.3g}" if abs(share) < 0.01 else f"{100 * share:.1f}")
 
 
 def weights(context: ClaimContext) -> Measured | Answer:
@@ -51,7 +180,27 @@ def weights(context: ClaimContext) -> Measured | Answer:
         return not_measured(f"{', '.join(arms)} has no such weights")
     configs = [seeded(results.study.arm(trial.arm).config, trial.seed) for trial in trials]
     untrained = _by_layer(seeds, [untrained_statistic(claim.statistic, config, results.cache) for config in configs])
-    return _answer(context, trained, untrained, tuple(trial.id for trial in trials))
+    ids = tuple(trial.id for trial in trials)
+    means, before = (
+        {layer: float(np.mean(list(each.values()))) for layer, each in of.items()} for of in (trained, untrained)
+    )
+    layers = f"{len(trained)} layer{'s' if len(trained) > 1 else ''}"
+    text = f"{_range(means)} over {layers} (untrained {_range(before)})"
+    if any(math.isnan(mean) for mean in means.values()):
+        return not_measured("a layer of the final weights has no such statistic")
+    agreeing = sum(np.sign(means[layer] - before[layer]) == _MOVES[claim.direction] for layer in means)
+    note = f"{agreeing} of {len(means)} layers moved in the claimed direction; {len(ids)} trials"
+    value = [min(means.values()), max(means.values())]
+    claimed = [_claimed(context.claimed, before[layer]) for layer in means]
+    known = [each for each in claimed if each is not None]
+    if len(known) < len(claimed):
+        note = f"untrained nets are beyond the claimed range; {note}"
+        return Measured(text, ClaimVerdict.NOT_TESTED, note, value, ids)
+    effects = tuple(mean_effect(layer, by_seed_alone(trained[layer]), before[layer]) for layer in means)
+    margin = context.results.study.thresholds.claim_share * max(
+        (abs(end) for end in claim.bounds or () if math.isfinite(end)), default=0.0
+    )
+    return Answer(effects, tuple(known), margin, text, note, value, ids)
 
 
 def _by_layer(seeds: Sequence[int], statistics: Sequence[Mapping[str, float]]) -> dict[str, dict[int, float]]:
@@ -66,44 +215,13 @@ def _by_layer(seeds: Sequence[int], statistics: Sequence[Mapping[str, float]]) -
     }
 
 
-def _answer(
-    context: ClaimContext,
-    trained: Mapping[str, Mapping[int, float]],
-    untrained: Mapping[str, Mapping[int, float]],
-    trials: tuple[str, ...],
-) -> Measured | Answer:
-    claim = context.claim
-    means, before = (
-        {layer: float(np.mean(list(each.values()))) for layer, each in of.items()} for of in (trained, untrained)
-    )
-    layers = f"{len(trained)} layer{'s' if len(trained) > 1 else ''}"
-    text = f"{_range(means)} over {layers} (untrained {_range(before)})"
-    if any(math.isnan(mean) for mean in means.values()):
-        return not_measured("a layer of the final weights has no such statistic")
-    agreeing = sum(np.sign(means[layer] - before[layer]) == _MOVES[claim.direction] for layer in means)
-    note = f"{agreeing} of {len(means)} layers moved in the claimed direction; {len(trials)} trials"
-    value = [min(means.values()), max(means.values())]
-    claimed = [_claimed(context.claimed, before[layer]) for layer in means]
-    known = [each for each in claimed if each is not None]
-    if len(known) < len(claimed):
-        note = f"untrained nets are beyond the claimed range; {note}"
-        return Measured(text, ClaimVerdict.NOT_TESTED, note, value, trials)
-    effects = tuple(mean_effect(layer, by_seed_alone(trained[layer]), before[layer]) for layer in means)
-    margin = context.thresholds.claim_share * max(
-        (abs(end) for end in claim.bounds or () if math.isfinite(end)), default=0.0
-    )
-    return Answer(effects, tuple(known), margin, text, note, value, trials)
-
-
 def _claimed(claimed: ClaimedEffect, untrained: float) -> ClaimedEffect | None:
     """The claim on a layer, counted from its untrained value; None where that lies beyond the claimed range already."""
     if not claimed.judged or claimed.low is None or claimed.high is None:
         return replace(claimed, low=None, high=None, of_level=False)
     low, high = claimed.low - untrained, claimed.high - untrained
-    low, high = (
-        (max(low, 0.0) if claimed.direction == "increase" else low),
-        (min(high, 0.0) if claimed.direction == "decrease" else high),
-    )
+    low = max(low, 0.0) if claimed.direction == "increase" else low
+    high = min(high, 0.0) if claimed.direction == "decrease" else high
     return replace(claimed, low=low, high=high, of_level=False) if low <= high else None
 
 
@@ -116,67 +234,49 @@ _NO_ANSWERS = "the test positions were not put to these nets: gonn probe STUDY d
 
 
 def probe(context: ClaimContext) -> Measured | Answer:
-    """The effect on the probability, or the probability in one arm."""
-    claimed = context.claim.probe
+    """The effect on the probability of a move, or the probability in one arm, perhaps less that in another position.
+    Noise of a level is that between seeds alone: the position is the claim's own, none was drawn."""
+    results, claimed = context.results, context.claim.probe
     assert claimed is not None
     case, move = picture_cases()[claimed.position], point(claimed.move)
-    if context.claim.quantity != "difference":
-        other = None if claimed.minus is None else picture_cases()[claimed.minus]
-        return _level(context, case, other, move, claimed.head)
-    effect, trials = probability_effect(context.results, context.contrast, case, move, claimed.head)
-    if effect is None:
-        return not_measured(_NO_ANSWERS)
-    return answer(context, effect, trials, note=f"{effect.n} seeds")
-
-
-def _level(context: ClaimContext, case: str, other: str | None, move: int, head: str) -> Measured | Answer:
-    """other: the position whose probability is taken off, net by net. Noise is that between seeds alone: the position
-    is the claim's own, none was drawn."""
-    values, trials = level(context.results, context.claimed_arms, case, move, head)
+    if context.claim.quantity == "difference":
+        effect, trials = probability_effect(results, context.contrast, case, move, claimed.head)
+        if effect is None:
+            return not_measured(_NO_ANSWERS)
+        return answer(context, effect, trials, note=f"{effect.n} seeds")
+    values, trials = level(results, context.claimed_arms, case, move, claimed.head)
     if not values:
         return not_measured(_NO_ANSWERS)
-    if other is not None:
-        taken_off, _ = level(context.results, context.claimed_arms, other, move, head)
+    if claimed.minus is not None:
+        other = picture_cases()[claimed.minus]
+        taken_off, _ = level(results, context.claimed_arms, other, move, claimed.head)
         values = {seed: value - taken_off[seed] for seed, value in values.items()}
     effect = mean_effect(context.card.id, by_seed_alone(values))
-    return level_answer(context, effect, trials, unit="%" if other is None else "points")
-
-
-def positions_level(context: ClaimContext, evaluation: int) -> Measured | Answer:
-    """The mean over seeds and games of the arm that is claimed about."""
-    metric, arms = context.claim.metric, context.claimed_arms
-    results = [context.results.arm_result(arm, evaluation, metric) for arm in arms]
-    found = [result for result in results if result is not None]
-    seeds = sorted(set.intersection(*(set(result.seeds) for result in found))) if found else []
-    if len(found) < len(arms) or not seeds:
-        return not_measured(f"no evaluation of {', '.join(arms)} holds it")
-    sums = np.mean([result.of_seeds(tuple(seeds)) for result in found], axis=0)
-    effect = mean_effect(context.card.id, ArmResult(tuple(seeds), sums, found[0].counts))
-    evaluated = [context.results.evaluated(arm, evaluation) for arm in arms]
-    trials = tuple(trial.id for each in evaluated for seed, trial in each.items() if seed in seeds)
-    return level_answer(context, effect, trials, evaluation=evaluation)
-
-
-_NO_GAMES = "the arms did not play each other: gonn play STUDY makes them"
-_NO_GAMES_WITHOUT_HISTORY = (
-    "the arms did not play each other without history: gonn play STUDY --how history=none makes the games"
-)
+    return level_answer(context, effect, trials, unit="%" if claimed.minus is None else "points")
 
 
 def _effect(context: ClaimContext) -> Measured | Answer:
     """A metric with an effect and an interval (nats, hit rates, rank, probability, training loss)."""
-    evaluation = claim_evaluation(context.results.study, context.claim)
+    results, claim, arms = context.results, context.claim, context.claimed_arms
+    evaluation = claim_evaluation(results.study, claim)
     if evaluation is None:
-        return not_measured(f"the study has no evaluation with {HISTORY[context.claim.history]}: gonn ablate makes it")
-    if context.claim.quantity != "difference":
-        return positions_level(context, evaluation)
-    analysis = context.analyses[evaluation, context.claim.metric]
-    effect = analysis.in_arms(context.contrast)
-    if effect is None:
-        return not_measured(analysis.left_out.get(context.contrast.card, "its runs do not tell the effect at the base"))
-    trials = used_trials(context.results, context.contrast, evaluation)
-    note = _on_the_way(context) if evaluation == MAIN else ""
-    return answer(context, effect, trials, note=note, evaluation=evaluation)
+        return not_measured(f"the study has no evaluation with {HISTORY[claim.history]}: gonn ablate makes it")
+    if claim.quantity == "difference":
+        analysis = context.analyses[evaluation, claim.metric]
+        effect = analysis.in_arms(context.contrast)
+        if effect is None:
+            unclear = "its runs do not tell the effect at the base"
+            return not_measured(analysis.left_out.get(context.contrast.card, unclear))
+        return answer(context, effect, used_trials(results, context.contrast, evaluation), evaluation=evaluation)
+    levels = [level for arm in arms if (level := results.arm_result(arm, evaluation, claim.metric)) is not None]
+    seeds = sorted(set.intersection(*(set(level.seeds) for level in levels))) if len(levels) == len(arms) else []
+    if not seeds:
+        return not_measured(f"no evaluation of {', '.join(arms)} holds it")
+    sums = np.mean([level.of_seeds(tuple(seeds)) for level in levels], axis=0)
+    effect = mean_effect(context.card.id, ArmResult(tuple(seeds), sums, levels[0].counts))
+    evaluated = [results.evaluated(arm, evaluation) for arm in arms]
+    trials = tuple(trial.id for each in evaluated for seed, trial in each.items() if seed in seeds)
+    return level_answer(context, effect, trials, evaluation=evaluation)
 
 
 def _training(context: ClaimContext) -> Measured | Answer:
@@ -185,19 +285,6 @@ def _training(context: ClaimContext) -> Measured | Answer:
     if context.claim.metric == "train_loss" and other:
         return not_measured(f"another loss is minimised here: {other}")
     return replace(_effect(context), evaluation=None)
-
-
-def _on_the_way(context: ClaimContext) -> str:
-    """What the progress subset showed at the claim's own samples, when training went beyond them."""
-    claim = context.claim
-    if claim.metric != "nats" or claim.samples is None or claim.samples >= context.samples:
-        return ""
-    curve = paired_curve(context.results, context.contrast)
-    if not curve:
-        return ""
-    claimed_samples = claim.samples
-    nearest = min(curve, key=lambda count: abs(count - claimed_samples))
-    return f"validation at {formats.samples(nearest)} samples: Δ {formats.signed(float(np.mean(curve[nearest])))}"
 
 
 def _parameters(context: ClaimContext) -> Measured:
@@ -218,7 +305,7 @@ def _parameters(context: ClaimContext) -> Measured:
     if here != on - off:
         notes.append(f"on the arms of this study ({results.study.budget_label} budget): {formats.signed_count(here)}")
     verdict = ClaimVerdict.COUNT_AGREES if right else ClaimVerdict.COUNT_DIFFERS
-    if context.from_memory:
+    if context.claimed.from_memory:
         notes.append(f"claim from unverified memory; {verdict}")
         verdict = ClaimVerdict.COMPARED
     return Measured(f"{formats.signed_count(on - off)} on {claim.base}", verdict, "; ".join(notes), on - off)
@@ -247,13 +334,8 @@ def _win_rate(context: ClaimContext) -> Measured | Answer:
         if (rate.card, rate.choice) == (context.contrast.card, choice):
             note = f"{rate.games:,} games of {rate.effect.n} seeds"
             return answer(context, rate.effect, rate.trials, counted_from="from 50 %", note=note)
-    return not_measured(_NO_GAMES if choice == PUBLISHED else _NO_GAMES_WITHOUT_HISTORY)
-
-
-def _probe(context: ClaimContext) -> Measured | Answer:
-    from reports.claims.measures import probe  # numba behind it: only when a claim needs it
-
-    return probe(context)
+    how = "" if choice == PUBLISHED else " --how history=none"
+    return not_measured(f"the arms did not play each other{' without history' * bool(how)}: gonn play STUDY{how}")
 
 
 MEASURES: Mapping[Source, Callable[[ClaimContext], Measured | Answer]] = {
@@ -263,7 +345,7 @@ MEASURES: Mapping[Source, Callable[[ClaimContext], Measured | Answer]] = {
     "net": _parameters,
     "speed": _speed,
     "weights": weights,
-    "probes": _probe,
+    "probes": probe,
     "games": _win_rate,
 }
 """Where a claimed metric is read -> its measure."""

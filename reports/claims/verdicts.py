@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import Direction, Thresholds, Verdict, measured_direction
@@ -18,7 +19,7 @@ class ClaimedEffect:
     how the metric is said to move. differs: the conditions (see `ablations.claimed`) in which the measurement differs
     from the claim's, named.
     from_memory: the evidence is `unverified memory`.
-    of_level: low and high are what one arm has itself, a share of 1; the direction is of no account.
+    of_level: low and high are what one arm has itself, a share of 1; the direction is ignored.
     """
 
     direction: Direction
@@ -27,17 +28,6 @@ class ClaimedEffect:
     differs: tuple[str, ...] = ()
     from_memory: bool = False
     of_level: bool = False
-
-    def __post_init__(self):
-        if self.low is None and self.high is None:
-            return
-        if self.low is None or self.high is None:
-            raise ValueError("claim: low and high go together")
-        if self.low > self.high or not any(map(math.isfinite, (self.low, self.high))):
-            raise ValueError(f"claim: range {self.low} to {self.high}; want low <= high and one of them finite")
-        wrong = (self.direction == "decrease" and self.high > 0) or (self.direction == "increase" and self.low < 0)
-        if wrong and not self.of_level:
-            raise ValueError(f"claim: {self.low} to {self.high} is no {self.direction}")
 
     @property
     def size(self) -> float | None:
@@ -74,8 +64,7 @@ class ClaimVerdict(Verdict):
         return self not in (ClaimVerdict.NOT_TESTED, ClaimVerdict.COMPARED, ClaimVerdict.NOT_MEASURED)
 
 
-@dataclass(frozen=True)
-class ClaimJudgement:
+class ClaimJudgement(NamedTuple):
     """A verdict on a claim and why, in words for the table's footnote."""
 
     verdict: ClaimVerdict
@@ -83,25 +72,20 @@ class ClaimJudgement:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What was found, as strictly as the card's other claims ask. shown: the direction, None where none is; wide: the
-    interval that is held against a claim's zone; narrow: that of two one-sided tests."""
+class _Measurement:
+    """An effect as strictly as the card's other claims ask. shown: its direction, None where none is; wide: the
+    interval that is held against a claim's zone, in words `at`; narrow: that of two one-sided tests."""
 
     delta: float
     shown: Direction | None
     wide: Interval
     narrow: Interval
-    wide_level: str
-    narrow_level: str
+    at: str
+    narrow_at: str
 
 
 def judge_claim(
-    effect: Effect,
-    claim: ClaimedEffect,
-    margin: float,
-    thresholds: Thresholds,
-    *,
-    tests: int = 1,
+    effect: Effect, claim: ClaimedEffect, margin: float, thresholds: Thresholds, *, tests: int = 1
 ) -> ClaimJudgement:
     """Compares a measured effect with a claim; `margin` is `thresholds.margin(metric, claim.size)`, and the claim's
     *zone* is its value or range, widened by the margin on either side.
@@ -114,22 +98,28 @@ def judge_claim(
     margin larger than the claim) cannot tell the claim from no effect: what is shown there is consistent at best.
     A stated direction is replicated or contradicted by the direction found.
     """
-    aside = _set_aside(claim)
-    if aside is not None and claim.of_level:
-        return aside
-    if aside is not None:
-        direction = _direction_note(measured_direction(effect, margin, thresholds), claim)
-        return replace(aside, note=f"{aside.note}; {direction}")
-    found = _found(effect, thresholds, tests)
-    if found is None:
+    if not claim.judged:
+        direction = measured_direction(effect, margin, thresholds)
+        here = f"here: {direction.replace('_', ' ')}" if direction else "direction here not shown"
+        note = "same direction here" if direction == claim.direction else here
+        verdict, why = _set_aside(claim)
+        return ClaimJudgement(verdict, why if claim.of_level else f"{why}; {note}")
+    if effect.q is None or effect.n < thresholds.min_seeds:
         return ClaimJudgement(ClaimVerdict.UNDERPOWERED, f"{effect.n} seeds, {thresholds.min_seeds} needed")
+    shares = thresholds.alpha / tests, (1 - thresholds.equivalence_level) / tests
+    wide, narrow = (effect.interval(1 - share) for share in shares)
+    assert wide is not None and narrow is not None, "what has a p has an interval"
+    shown: Direction | None = None
+    if effect.q <= thresholds.alpha and effect.delta != 0:
+        shown = "increase" if effect.delta > 0 else "decrease"
+    words = (f"{100 * (1 - share):.4g} % interval" for share in shares)
+    measured = _Measurement(effect.delta, shown, wide, narrow, *words)
     if claim.of_level:
-        return _judge_level(found, claim, margin)
+        return ClaimJudgement(*_judge_level(measured, claim, margin))
     if claim.direction == "no_change":
-        return _judge_no_change(found, claim, margin)
-    if claim.size is None:
-        return _judge_direction(found, claim, margin)
-    return _judge_value(found, claim, margin)
+        return ClaimJudgement(*_judge_no_change(measured, claim, margin))
+    judge = _judge_direction if claim.size is None else _judge_value
+    return ClaimJudgement(*judge(measured, claim, margin))
 
 
 def judge_claims(
@@ -142,118 +132,94 @@ def judge_claims(
 ) -> ClaimJudgement:
     """Of a claim that one or several numbers must bear out, such as one per layer of a net: the verdict that all of
     them have. As all must, they are one test."""
-    if len(effects) == 1:
-        return judge_claim(effects[0], claims[0], margin, thresholds, tests=tests)
-    aside = _set_aside(claims[0])
-    if aside is not None:
-        return aside
-    each = [
+    if len(effects) > 1 and not claims[0].judged:
+        return _set_aside(claims[0])
+    judgements = [
         judge_claim(effect, claim, margin, thresholds, tests=tests)
         for effect, claim in zip(effects, claims, strict=True)
     ]
-    words = Counter(judgement.verdict for judgement in each)
+    words = Counter(judgement.verdict for judgement in judgements)
     if len(words) == 1:
-        return ClaimJudgement(each[0].verdict, "; ".join(dict.fromkeys(judgement.note for judgement in each)))
+        return ClaimJudgement(judgements[0].verdict, "; ".join(dict.fromkeys(each.note for each in judgements)))
     agree = words.keys() <= {ClaimVerdict.REPLICATED, ClaimVerdict.CONSISTENT}
-    counts = ", ".join(f"{count} of {len(each)} layers {word}" for word, count in words.most_common())
+    counts = ", ".join(f"{count} of {len(judgements)} layers {word}" for word, count in words.most_common())
     return ClaimJudgement(ClaimVerdict.CONSISTENT if agree else ClaimVerdict.NOT_SHOWN, counts)
 
 
-def _set_aside(claim: ClaimedEffect) -> ClaimJudgement | None:
-    """What is said of a claim that is not judged."""
+def _set_aside(claim: ClaimedEffect) -> ClaimJudgement:
+    """Of a claim that is not judged."""
     if claim.from_memory:
         return ClaimJudgement(ClaimVerdict.COMPARED, "claim from unverified memory")
-    if claim.differs:
-        return ClaimJudgement(ClaimVerdict.NOT_TESTED, f"differs from the claim in {', '.join(claim.differs)}")
-    return None
+    return ClaimJudgement(ClaimVerdict.NOT_TESTED, f"differs from the claim in {', '.join(claim.differs)}")
 
 
-def _found(effect: Effect, thresholds: Thresholds, tests: int) -> _Found | None:
-    """None with too few seeds."""
-    if effect.q is None or effect.n < thresholds.min_seeds:
-        return None
-    shares = thresholds.alpha / tests, (1 - thresholds.equivalence_level) / tests
-    wide, narrow = (effect.interval(1 - share) for share in shares)
-    assert wide is not None and narrow is not None, "what has a p has an interval"
-    shown: Direction | None = None
-    if effect.q <= thresholds.alpha and effect.delta != 0:
-        shown = "increase" if effect.delta > 0 else "decrease"
-    return _Found(effect.delta, shown, wide, narrow, *(f"{100 * (1 - share):.4g} %" for share in shares))
-
-
-def _direction_note(direction: Direction | None, claim: ClaimedEffect) -> str:
-    if direction is None:
-        return "direction here not shown"
-    return "same direction here" if direction == claim.direction else f"here: {direction.replace('_', ' ')}"
-
-
-def _judge_no_change(found: _Found, claim: ClaimedEffect, margin: float) -> ClaimJudgement:
-    """Against ±margin, and what the document itself found too little to speak of (its range), if that is wider."""
+def _judge_no_change(measured: _Measurement, claim: ClaimedEffect, margin: float) -> tuple[ClaimVerdict, str]:
+    """Against ±margin, or the document's own range of no change if that is wider."""
     low, high = (sign * margin if end is None else end for sign, end in ((-1, claim.low), (1, claim.high)))
     zone = Interval(min(low, -margin), max(high, margin))
     text = f"±{margin:.4g}" if zone.within(margin) else f"{zone.low:.4g} to {zone.high:.4g}"
-    if found.narrow.inside(zone):
-        return ClaimJudgement(ClaimVerdict.REPLICATED, f"{found.narrow_level} interval within {text}")
-    if found.shown and not found.wide.meets(zone):
-        note = f"here: {found.shown}, {found.wide_level} interval beyond {text}"
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, note)
-    return ClaimJudgement(ClaimVerdict.NOT_SHOWN, f"neither within nor beyond {text}")
+    if measured.narrow.inside(zone):
+        return ClaimVerdict.REPLICATED, f"{measured.narrow_at} within {text}"
+    if measured.shown and not measured.wide.meets(zone):
+        return ClaimVerdict.CONTRADICTED, f"here: {measured.shown}, {measured.at} beyond {text}"
+    return ClaimVerdict.NOT_SHOWN, f"neither within nor beyond {text}"
 
 
-def _judge_direction(found: _Found, claim: ClaimedEffect, margin: float) -> ClaimJudgement:
-    if found.shown == claim.direction:
-        return ClaimJudgement(ClaimVerdict.REPLICATED, "direction only: no value is claimed")
-    if found.shown:
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found.shown}")
-    if found.narrow.within(margin):
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: no change, {found.narrow_level} within ±{margin:.4g}")
-    return ClaimJudgement(ClaimVerdict.NOT_SHOWN, f"direction not shown; {_sign_note(found, claim)}")
+def _judge_direction(measured: _Measurement, claim: ClaimedEffect, margin: float) -> tuple[ClaimVerdict, str]:
+    if measured.shown == claim.direction:
+        return ClaimVerdict.REPLICATED, "direction only: no value is claimed"
+    if measured.shown:
+        return ClaimVerdict.CONTRADICTED, f"here: {measured.shown}"
+    if measured.narrow.within(margin):
+        narrow = measured.narrow_at.removesuffix(" interval")
+        return ClaimVerdict.CONTRADICTED, f"here: no change, {narrow} within ±{margin:.4g}"
+    return ClaimVerdict.NOT_SHOWN, f"direction not shown; {_sign_note(measured, claim)}"
 
 
-def _judge_value(found: _Found, claim: ClaimedEffect, margin: float) -> ClaimJudgement:
+def _judge_value(measured: _Measurement, claim: ClaimedEffect, margin: float) -> tuple[ClaimVerdict, str]:
     # Turn everything so that the claimed direction is positive: "short of" is then to the left, "beyond" to the right.
     sign = 1 if claim.direction == "increase" else -1
     assert claim.low is not None and claim.high is not None
     low, high = sorted((sign * claim.low, sign * claim.high))
-    zone, interval = Interval(low - margin, high + margin), found.wide if sign > 0 else found.wide.mirrored
-    same, at = found.shown == claim.direction, f"{found.wide_level} interval"
-    if found.shown and not same:
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found.shown}")
+    zone, interval = Interval(low - margin, high + margin), measured.wide
+    interval = Interval(*sorted((sign * interval.low, sign * interval.high)))
+    same, at = measured.shown == claim.direction, measured.at
+    if measured.shown and not same:
+        return ClaimVerdict.CONTRADICTED, f"here: {measured.shown}"
     if same and interval.low > zone.high:
-        return ClaimJudgement(ClaimVerdict.LARGER, f"{at} wholly beyond the claim ± {margin:.4g}")
+        return ClaimVerdict.LARGER, f"{at} wholly beyond the claim ± {margin:.4g}"
     short = interval.high < zone.low
-    if short and not same and found.narrow.within(margin):
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"no effect within ±{margin:.4g}")
-    if short and sign * found.delta > 0:
-        note = f"{at} wholly short of the claim ± {margin:.4g}"
-        return ClaimJudgement(ClaimVerdict.SMALLER, note if same else f"{note}; whether there is any is not shown")
+    if short and not same and measured.narrow.within(margin):
+        return ClaimVerdict.CONTRADICTED, f"no effect within ±{margin:.4g}"
+    if short and sign * measured.delta > 0:
+        unclear = "" if same else "; whether there is any is not shown"
+        return ClaimVerdict.SMALLER, f"{at} wholly short of the claim ± {margin:.4g}{unclear}"
     if same and interval.inside(zone) and zone.low >= 0:
-        return ClaimJudgement(ClaimVerdict.REPLICATED, f"{at} within the claim ± {margin:.4g}")
+        return ClaimVerdict.REPLICATED, f"{at} within the claim ± {margin:.4g}"
     if same:
-        note = f"{at} meets the claim ± {margin:.4g}" + ("" if zone.low >= 0 else ", which holds 0")
-        return ClaimJudgement(ClaimVerdict.CONSISTENT, note)
+        holds_0 = "" if zone.low >= 0 else ", which holds 0"
+        return ClaimVerdict.CONSISTENT, f"{at} meets the claim ± {margin:.4g}{holds_0}"
     size = "not excluded" if interval.meets(zone) else "excluded"
-    return ClaimJudgement(ClaimVerdict.NOT_SHOWN, f"the claimed size is {size}; {_sign_note(found, claim)}")
+    return ClaimVerdict.NOT_SHOWN, f"the claimed size is {size}; {_sign_note(measured, claim)}"
 
 
-def _sign_note(found: _Found, claim: ClaimedEffect) -> str:
-    if found.delta == 0:
+def _sign_note(measured: _Measurement, claim: ClaimedEffect) -> str:
+    if measured.delta == 0:
         return "the estimate is 0"
-    same = (found.delta > 0) == (claim.direction == "increase")
+    same = (measured.delta > 0) == (claim.direction == "increase")
     return f"the estimate is of the {'claimed' if same else 'opposite'} sign"
 
 
-def _judge_level(found: _Found, claim: ClaimedEffect, margin: float) -> ClaimJudgement:
+def _judge_level(measured: _Measurement, claim: ClaimedEffect, margin: float) -> tuple[ClaimVerdict, str]:
     """Of a level there is no other direction to be contradicted by; 0 is the level of nothing at all."""
     assert claim.low is not None and claim.high is not None
     zone, text = Interval(claim.low - margin, claim.high + margin), f"the claim ± {margin:.4g}"
-    if found.wide.inside(zone):
-        return ClaimJudgement(ClaimVerdict.REPLICATED, f"{found.wide_level} interval within {text}")
-    if not found.wide.meets(zone):
-        beyond = found.wide.low > zone.high
-        verdict = ClaimVerdict.LARGER if beyond else ClaimVerdict.SMALLER
-        note = f"{found.wide_level} interval wholly {'above' if beyond else 'below'} {text}"
-        return ClaimJudgement(verdict, note)
-    if found.shown and zone.low > 0:
-        return ClaimJudgement(ClaimVerdict.CONSISTENT, f"{found.wide_level} interval meets {text}")
-    return ClaimJudgement(ClaimVerdict.NOT_SHOWN, f"{found.wide_level} interval reaches beyond {text}")
+    if measured.wide.inside(zone):
+        return ClaimVerdict.REPLICATED, f"{measured.at} within {text}"
+    if measured.wide.low > zone.high:
+        return ClaimVerdict.LARGER, f"{measured.at} wholly above {text}"
+    if measured.wide.high < zone.low:
+        return ClaimVerdict.SMALLER, f"{measured.at} wholly below {text}"
+    if measured.shown and zone.low > 0:
+        return ClaimVerdict.CONSISTENT, f"{measured.at} meets {text}"
+    return ClaimVerdict.NOT_SHOWN, f"{measured.at} reaches beyond {text}"

@@ -16,10 +16,10 @@ from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
 from reports.figures.marks import Mark, claim_label, draw_forest, draw_range, legend, marker_handle, nats_axis
 from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
 from reports.page import ForestRow
-from reports.results.compare import StudyAnalysis, paired_curve
-from reports.results.curves import UNIFORM, arm_curve, half_width
+from reports.results.compare import StudyAnalysis, arm_curve, paired_curve
 from reports.results.group import MAIN
-from reports.results.study_results import StudyResults
+from reports.results.study_results import UNIFORM, StudyResults
+from reports.stats.estimates import half_width
 from reports.tables import formats
 
 CURVES_AT_MOST = 3

@@ -16,10 +16,9 @@ from gonn_core.play.match.record import SIDES, Match, game_points, player_id
 from reports.claims.findings import ClaimFinding, claim_values
 from reports.play.players import names_in, trial_names
 from reports.results.compare import used_trials
-from reports.results.curves import curve_value
 from reports.results.group import MAIN
 from reports.results.page import PageRow
-from reports.results.study_results import StudyResults, TrialResult
+from reports.results.study_results import StudyResults, TrialResult, curve_value
 from reports.stats.verdicts import Verdict
 from reports.study.tables import effect_values, trial_values
 from reports.tables.cells import Cell

@@ -8,9 +8,9 @@ from markupsafe import Markup, escape
 from gonn_core.errors import printable
 from reports.figures.style import Reach, reach
 from reports.page import ForestRow, forest_groups
-from reports.results.compare import StudyAnalysis, paired_curve
-from reports.results.curves import UNIFORM, arm_curve, half_width
-from reports.results.study_results import StudyResults
+from reports.results.compare import StudyAnalysis, arm_curve, paired_curve
+from reports.results.study_results import UNIFORM, StudyResults
+from reports.stats.estimates import half_width
 from reports.tables import formats
 
 _DIGITS = 4

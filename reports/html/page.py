@@ -17,8 +17,9 @@ from gonn_core.errors import printable
 from reports.html.charts import caption, forest_svg
 from reports.page import TEMPLATES, Page
 from reports.stats.verdicts import Verdict
-from reports.tables.cells import Cell, Column, Table
+from reports.tables.cells import Cell
 from reports.tables.formats import NONE
+from reports.tables.writers import stacks
 
 PICTURES_AT_MOST = 2_000_000
 """Characters of all pictures in the file."""
@@ -102,17 +103,6 @@ def anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-def stacks(table: Table) -> list[list[Column]]:
-    """Columns that share a cell, as in markdown."""
-    columns = table.shown()
-    keys = {column.key for column in columns}
-    return [
-        [head, *(column for column in columns if column.under == head.key)]
-        for head in columns
-        if head.under not in keys
-    ]
-
-
 def inert_json(data: object) -> str:
     """JSON that ends no script element whatever its texts are; the same bytes for the same data."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -129,8 +119,9 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (inline, sort_key, breakable, stacks, anchor, caption)
-    environment.filters |= {"forest": forest_svg, **{each.__name__: each for each in filters}}
+    filters = (inline, sort_key, breakable, anchor, caption)
+    environment.filters |= {"forest": forest_svg, "stacks": lambda table: stacks(table.shown())}
+    environment.filters |= {each.__name__: each for each in filters}
     return environment.get_template("page.html.j2")
 
 

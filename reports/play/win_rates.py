@@ -15,12 +15,11 @@ from gonn_core.play.match.record import SIDES, Match
 from reports.play.players import choice_text, is_net
 from reports.play.rating import wilson
 from reports.results.study_results import StudyResults
-from reports.stats.clusters import EvaluationNoise
-from reports.stats.estimates import Effect, effect_of, quantile
+from reports.stats.estimates import Effect, EvaluationNoise, effect_of, quantile
 from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
-from reports.tables.verdicts import verdict_text
+from reports.tables.formats import verdict_text
 
 PUBLISHED = ""
 """The choice of moves that claims are judged by, as `choice_text` has it."""

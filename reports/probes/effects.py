@@ -10,8 +10,7 @@ from ablations.study import Contrast
 from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers, rescaled
 from reports.results.compare import by_seed_alone
 from reports.results.study_results import StudyResults, TrialResult
-from reports.stats.clusters import ArmResult, evaluation_noise, sums_by_game
-from reports.stats.estimates import Effect, Spread, mean_effect
+from reports.stats.estimates import ArmResult, Effect, Spread, evaluation_noise, mean_effect, sums_by_game
 from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 
 

@@ -12,7 +12,7 @@ from reports.probes.effects import GroupEffect, common_suite, study_effects
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, make_row
-from reports.tables.verdicts import verdict_text
+from reports.tables.formats import verdict_text
 
 
 def _percent(share: float) -> str:

@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 
 from ablations.study import Arm, Contrast, EvaluationRef
-from gonn_core.config import trial_id
+from gonn_core.errors import printable
 from gonn_core.metrics import METRICS
 from reports.results.decisions import repeated
 from reports.results.group import MAIN, Group, own_group
 from reports.results.study_results import StudyResults
-from reports.stats.clusters import ArmResult
-from reports.stats.estimates import Effect
+from reports.stats.estimates import ArmResult, Effect
 from reports.stats.model import RunNoise
 from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 
@@ -54,25 +52,14 @@ class StudyAnalysis:
         return self.at_base.get(contrast.card) if single and effect is not None and effect.is_mean else effect
 
 
-@cache
-def _key(config) -> str:
-    return trial_id(config)
-
-
-def arm_key(arm: Arm) -> str:
-    """Key of an arm that is the same in every study with the same configuration."""
-    return _key(arm.config)
-
-
 def analyse_study(
     results: StudyResults, metric: str, evaluation: int = MAIN, group: Group | None = None
 ) -> StudyAnalysis:
     """Effects of all cards on one metric of one evaluation (its number in the study).
 
-    metric: one that is read from positions, or from the last progress line of each trial (train_nats: the training loss
-    since the last but one; `reports.results.curves`). group: None for the study's own runs alone. In a study that plans
-    looks p is that of all of them together (`reports.results.decisions`). What is not judged (`StudyResults.unjudged`)
-    has no p.
+    metric: one that is read from positions, or from the last progress line of each trial. group: None for the study's
+    own runs alone. In a study with looks p is that of all of them together (`reports.results.decisions`). What is not
+    judged (`StudyResults.unjudged`) has no p.
     """
     study, better, thresholds = results.study, METRICS[metric].better, results.study.thresholds
     group = group or own_group(results)
@@ -118,20 +105,30 @@ def used_trials(results: StudyResults, contrast: Contrast, evaluation: int) -> t
 def paired_curve(results: StudyResults, contrast: Contrast) -> dict[int, np.ndarray]:
     """Samples -> differences in nats on the validation progress subset, of the seeds of which all arms got that far, by
     rising seed."""
-    points: dict[int, dict[int, dict[str, float]]] = {}
-    arms = (*contrast.with_it, *contrast.without)
-    for arm in arms:
-        for trial in results.of_arm(arm):
-            for line in trial.curve:
-                if "nats" in line:
-                    points.setdefault(line["samples"], {}).setdefault(trial.seed, {})[arm] = line["nats"]
-    curve = {}
-    for count in sorted(points):
-        whole = [values for _, values in sorted(points[count].items()) if len(values) == len(arms)]
-        if whole:
-            sides = [
-                np.mean([[values[arm] for arm in side] for values in whole], axis=1)
-                for side in (contrast.with_it, contrast.without)
-            ]
-            curve[count] = sides[0] - sides[1]
-    return curve
+    nats: dict[str, dict[tuple[int, int], float]] = {arm: {} for arm in (*contrast.with_it, *contrast.without)}
+    for trial in results.trials:
+        if trial.arm in nats:
+            nats[trial.arm] |= {(line["samples"], trial.seed): line["nats"] for line in trial.curve if "nats" in line}
+    curve: dict[int, list[float]] = {}
+    for point in sorted(set.intersection(*map(set, nats.values()))):
+        on, off = (np.mean([nats[arm][point] for arm in side]) for side in (contrast.with_it, contrast.without))
+        curve.setdefault(point[0], []).append(on - off)
+    return {samples: np.array(deltas) for samples, deltas in curve.items()}
+
+
+def arm_curve(
+    results: StudyResults, arm: Arm, letters: int = 60
+) -> tuple[str, list[dict[int, float]], dict[int, float]]:
+    """An arm's name of at most `letters`, with the number of its seeds where some have not got as far; validation nats
+    of each seed by samples; their mean where all seeds that got anywhere have a point."""
+    seeds = [
+        {line["samples"]: line["nats"] for line in trial.curve if "nats" in line} for trial in results.of_arm(arm.id)
+    ]
+    values: dict[int, list[float]] = {}
+    for points in seeds:
+        for count, nats in points.items():
+            values.setdefault(count, []).append(nats)
+    most, planned = max(map(len, values.values()), default=0), results.due_seeds(arm.id)
+    mean = {count: float(np.mean(nats)) for count, nats in sorted(values.items()) if len(nats) == most}
+    label = printable(arm.label, letters) + ("" if most == planned else f" ({most} of {planned} seeds)")
+    return label, seeds, mean

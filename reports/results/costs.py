@@ -8,7 +8,6 @@ from pathlib import Path
 from gonn_core.config import TrialConfig
 from gonn_core.training.compiling import device_label
 from reports.cache import cached, code, digest
-from reports.results.speed_and_looks import speed_range
 from reports.results.study_results import StudyResults
 
 FLOPS_COUNTED = (
@@ -16,10 +15,6 @@ FLOPS_COUNTED = (
     "included, "
     "without norms, activations and pooling. Training takes about three times as many."
 )
-
-
-BUSY = 2.0
-"""Load average, of the measurement itself 1 at most, from which a speed is said to be of a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -48,28 +43,11 @@ def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
     """Mean over arms."""
     costs = [arm_cost(results, arm) for arm in arms]
     speeds = [cost.samples_per_s for cost in costs if cost.samples_per_s is not None]
-    speed = sum(speeds) / len(speeds) if len(speeds) == len(costs) else None
     return Cost(
-        sum(cost.parameters for cost in costs) / len(costs), sum(cost.flops for cost in costs) / len(costs), speed
+        sum(cost.parameters for cost in costs) / len(costs),
+        sum(cost.flops for cost in costs) / len(costs),
+        sum(speeds) / len(speeds) if len(speeds) == len(costs) else None,
     )
-
-
-def speed_factor_range(results: StudyResults, on: Sequence[str], off: Sequence[str]) -> tuple[float, float] | None:
-    """Lowest and highest of the factor between the speeds of two arms, over the turns in which they were measured; None
-    where turns were not kept, and for means over several arms."""
-    if len(on) != 1 or len(off) != 1 or not {*on, *off} <= results.speeds.keys():
-        return None
-    return speed_range(results.speeds[on[0]], results.speeds[off[0]])
-
-
-def busy_note(results: StudyResults) -> str:
-    """What is to be said of speeds that were measured while the machine did other things; empty where it did not."""
-    loads = [speed.load for speed in results.speeds.values() if speed.load is not None]
-    if not loads or max(loads) < BUSY:
-        return ""
-    own = all(speed.of_cpu_time for speed in results.speeds.values())
-    counted = "rates are of its own processor time, which other work slows a little" if own else "take them with care"
-    return f"Speeds were measured on a busy machine (load average {max(loads):.1f}): {counted}."
 
 
 @cache
@@ -77,32 +55,30 @@ def net_cost(config: TrialConfig, cache: Path | None = None) -> tuple[int, int]:
     """Parameters and FLOPs of a forward pass of a configuration's net. `cache`: folder in which they are kept, for
     counting builds the net."""
     net = config.net, config.features
+
+    def count() -> bytes:
+        from gonn_core.features.sets import plane_names  # with torch and numba: only when a table is made
+        from gonn_core.nets.cost import count_parameters, flops_per_sample
+
+        planes = len(plane_names(config.features))
+        return b"%d %d" % (count_parameters(config.net, planes), flops_per_sample(config.net, planes))
+
     place = cache / f"{digest(net)}.cost" if cache else None
-    parameters, flops = cached(
-        place, (code("gonn_core") if cache else "", net), lambda: b"%d %d" % _counted(config)
-    ).split()
+    parameters, flops = cached(place, (code("gonn_core") if cache else "", net), count).split()
     return int(parameters), int(flops)
-
-
-def _counted(config: TrialConfig) -> tuple[int, int]:
-    from gonn_core.features.sets import plane_names  # with torch and numba: only when a table is made
-    from gonn_core.nets.cost import count_parameters, flops_per_sample
-
-    planes = len(plane_names(config.features))
-    return count_parameters(config.net, planes), flops_per_sample(config.net, planes)
 
 
 def speed_note(results: StudyResults) -> str:
     """How the speeds were measured."""
-    missing = [arm.id for arm in results.study.arms if arm.id not in results.speeds]
-    if len(missing) == len(results.study.arms):
+    speeds, arms = results.speeds.values(), [arm.id for arm in results.study.arms]
+    if not speeds:
         return "Samples/s alone: not measured."
-    devices = sorted({device_label(speed.device, speed.compile) for speed in results.speeds.values()})
-    of_cpu_time = all(speed.of_cpu_time for speed in results.speeds.values())
-    text = (
+    devices = sorted({device_label(speed.device, speed.compile) for speed in speeds})
+    units = "turns, in processor time of one core" if all(speed.of_cpu_time for speed in speeds) else "windows"
+    loads = [speed.load for speed in speeds if speed.load is not None]
+    load = f" (load average {max(loads):.1f} at most)" if loads else ""
+    missing = [arm for arm in arms if arm not in results.speeds]
+    return (
         "Samples/s alone: training steps of one arm at a time, median of several "
-        f"{'turns, in processor time of one core' if of_cpu_time else 'windows'}, measured on {', '.join(devices)}"
+        f"{units}, measured on {', '.join(devices)}{load}." + (f" Not measured: {', '.join(missing)}." * bool(missing))
     )
-    loads = [speed.load for speed in results.speeds.values() if speed.load is not None]
-    text += f" (load average {max(loads):.1f} at most)." if loads else "."
-    return text + (f" Not measured: {', '.join(missing)}." if missing else "")

@@ -1,16 +1,21 @@
 """Looks of a study at a growing number of seeds, and what each decides: computed from the study's own trials, so that
-the same trials always decide the same."""
+the same trials always decide the same. Then the noise of finished runs, to plan what a number of seeds can show."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ablations.study import EvaluationRef, Study, TrialRef
-from reports.results.group import MAIN, own_group
+import numpy as np
+
+from ablations.study import EvaluationRef, Study, TrialRef, read_study
+from gonn_core.errors import UserError
+from reports.results.group import MAIN, Groups, own_group
 from reports.results.study_results import CardLook, Decision, Look, StudyResults, read_results
 from reports.stats.estimates import Effect
 from reports.stats.looks import repeated_p
-from reports.stats.verdicts import with_q
+from reports.stats.model import RunNoise
+from reports.stats.power import smallest_effect
+from reports.stats.verdicts import Thresholds, with_q
 
 
 def load_results(
@@ -18,8 +23,6 @@ def load_results(
 ) -> StudyResults:
     """As `read_results`, with the looks that the trials allow; of arms that these stopped only the trials before."""
     results = read_results(study, runs_folder, study_folder, cache)
-    if not is_sequential(study):
-        return results
     looks = taken_looks(results)
     due = set(due_trials(study, looks))
     return replace(results, looks=looks, trials=tuple(each for each in results.trials if each.ref in due))
@@ -36,7 +39,7 @@ def taken_looks(results: StudyResults) -> tuple[Look, ...]:
     """Every look whose trials are all evaluated. It is by those alone: what other studies train of an arm that stopped
     changes nothing."""
     study, looks = results.study, list[Look]()
-    while (number := next_look(study, looks)) is not None:
+    while is_sequential(study) and (number := next_look(study, looks)) is not None:
         due = set(due_trials(study, looks))
         trials = tuple(each for each in results.trials if each.ref in due)
         if any(each.evaluations[MAIN] is None for each in trials):
@@ -121,3 +124,46 @@ def due_trials(study: Study, looks: Sequence[Look]) -> tuple[TrialRef, ...]:
             most[arm] = max(most[arm], ended.get(contrast.card, now))
     index = {seed: place for place, seed in enumerate(study.seeds)}
     return tuple(trial for trial in study.trials if index[trial.seed] < most[trial.arm])
+
+
+@dataclass(frozen=True)
+class KnownNoise:
+    """Of the loss of runs like those of a study. evaluation_variance: of an effect, by the test games, median over the
+    effects (a large one varies more between games, and says little about the small ones that are planned for); runs,
+    studies: that tell it."""
+
+    run: RunNoise
+    evaluation_variance: float
+    runs: int
+    studies: tuple[str, ...]
+
+    def smallest_effect(self, seeds: int, thresholds: Thresholds) -> float | None:
+        """The smallest |Δ nats| that so many seeds an arm show; None with one seed."""
+        return smallest_effect(self.run, self.evaluation_variance, seeds, thresholds) if seeds > 1 else None
+
+
+def known_noise(
+    studies_folder: Path | str, runs_folder: Path | str, study: Study, cache: Path | None = None
+) -> KnownNoise | None:
+    """What the workspace's runs of the study's base under its conditions tell; None while they tell nothing."""
+    studies = []
+    for path in sorted(Path(studies_folder).glob("*/study.json")):
+        try:
+            studies.append(read_study(path))
+        except UserError:
+            continue  # `gonn status` names it
+    group = Groups(studies, lambda each: load_results(each, runs_folder, cache=cache)).of(study)
+    model, _ = group.model("nats", study.evaluations[MAIN])
+    contrasts = {(each.id, contrast.card): (each, contrast) for each in studies for contrast in each.contrasts}
+    known = [contrasts[key] for key in contrasts if key[0] in group.studies]
+    found = [group.effect(*each, "nats", study.evaluations[MAIN]) for each in known]
+    variances = [each[0].se_eval ** 2 for each in found if not isinstance(each, str)]
+    if model is None or model.noise is None or not variances:
+        return None
+    return KnownNoise(model.noise, float(np.median(variances)), len(group.runs), group.studies)
+
+
+def planned_effect(study: Study, known: KnownNoise | None) -> float | None:
+    """The smallest |Δ nats| that the study's seeds can show with the power in its thresholds; None when nothing was
+    measured yet."""
+    return None if known is None else known.smallest_effect(len(study.seeds), study.thresholds)

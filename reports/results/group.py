@@ -1,19 +1,20 @@
 """All finished runs of a base under the same conditions, whichever studies asked for them: rows of one model."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ablations.data.game_filters import PREFIX
 from ablations.study import Arm, Contrast, EvaluationRef, Study
+from gonn_core.config import config_paths, get_path
 from gonn_core.errors import UserError
 from gonn_core.metrics import METRICS
-from reports.results.curves import curve_value
-from reports.results.study_results import StudyResults, TrialResult
+from reports.results.study_results import StudyResults, TrialResult, curve_value
 from reports.stats.estimates import Effect
 from reports.stats.mixed import Design, one_thread
 from reports.stats.model import Model
@@ -62,17 +63,7 @@ def conditions(study: Study) -> tuple:
 @lru_cache(maxsize=4096)
 def _settings(config) -> dict[str, str]:
     """Path -> value of a configuration, which is of an arm: its seeds are placeholders."""
-    found: dict[str, str] = {}
-
-    def walk(tree: Mapping, prefix: str) -> None:
-        for name, value in tree.items():
-            if isinstance(value, dict):
-                walk(value, f"{prefix}{name}.")
-            else:
-                found[prefix + name] = repr(value)
-
-    walk(config.model_dump(mode="json"), "")
-    return found
+    return {path: repr(get_path(config, path)) for path in config_paths()}
 
 
 def _alike(study: Study, arms: Iterable[str]) -> dict[str, str]:
@@ -100,24 +91,19 @@ class Group:
                     found.setdefault(trial.id, Run(results, arms[trial.arm], trial))
         self.runs, self._members = tuple(found.values()), tuple(members)
         changes = [_changed(each.study, contrast) for each in members for contrast in each.study.contrasts]
-        self._components = _joined(changes, self._different(varied))
-        self._models: dict[tuple[str, EvaluationRef], tuple[Model | None, Mapping[tuple, int]]] = {}
+        values: dict[str, set[str]] = {}
+        for arm in {id(run.arm): run.arm for run in self.runs}.values():
+            for path, value in _settings(arm.config).items():
+                values.setdefault(path, set()).add(value)
+        self._components = _joined(changes, {path for path, several in values.items() if len(several) > 1} | varied)
         self._read: dict[tuple[str, EvaluationRef], set[int]] = {}
         self._sides: dict[tuple[str, str], tuple[Side, Side]] = {}
-        self._pairs: dict[tuple[EvaluationRef, Thresholds], tuple[Pair, ...]] = {}
+        self.model, self.pairs = cache(self._model), cache(self._interactions)
 
     @property
     def studies(self) -> tuple[str, ...]:
         """Those that its runs were read for."""
         return tuple(dict.fromkeys(run.results.study.id for run in self.runs))
-
-    def _different(self, varied: Iterable[str]) -> set[str]:
-        """Paths in which the runs differ, and those that contrasts change."""
-        values: dict[str, set[str]] = {}
-        for run in {id(run.arm): run for run in self.runs}.values():
-            for path, value in _settings(run.arm.config).items():
-                values.setdefault(path, set()).add(value)
-        return {path for path, known in values.items() if len(known) > 1} | set(varied)
 
     @cached_property
     def _base(self) -> dict[tuple[str, ...], tuple[str, ...]]:
@@ -133,14 +119,8 @@ class Group:
             found[paths] = (unchanged or every).most_common(1)[0][0]
         return found
 
-    def model(self, metric: str, evaluation: EvaluationRef) -> tuple[Model | None, Mapping[tuple, int]]:
+    def _model(self, metric: str, evaluation: EvaluationRef) -> tuple[Model | None, Mapping[tuple, int]]:
         """The runs that have a metric in an evaluation, None without any; level (component, values) -> its number."""
-        key = metric, evaluation
-        if key not in self._models:
-            self._models[key] = self._made(metric, evaluation)
-        return self._models[key]
-
-    def _made(self, metric: str, evaluation: EvaluationRef) -> tuple[Model | None, Mapping[tuple, int]]:
         read = [(run, each) for run in self.runs if (each := run_sums(run, metric, evaluation)) is not None]
         self._read[metric, evaluation] = {id(run.arm) for run, _ in read}
         if not read:
@@ -183,9 +163,8 @@ class Group:
         """(levels,) with an enhancement minus without it."""
         found = np.zeros(len(levels))
         for side, sign in zip(self._of_contrast(study, contrast), (1.0, -1.0), strict=True):
-            for level, count in Counter(level for arm in side for level in arm).items():
-                if level in levels:
-                    found[levels[level]] += sign * (count / len(side))  # 1 where all arms have it
+            for level, count in Counter(level for arm in side for level in arm if level in levels).items():
+                found[levels[level]] += sign * (count / len(side))  # 1 where all arms have it
         return found
 
     @one_thread
@@ -205,18 +184,12 @@ class Group:
             return "its runs cannot be told from those of other changes, or of a seed"
         return model.effect(contrast.card, wanted), model.at_base(contrast.card, wanted)
 
-    def pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
+    @one_thread
+    def _interactions(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
         """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first:
         the same for every study of the group."""
-        key = evaluation, thresholds
-        if key not in self._pairs:
-            self._pairs[key] = self._found_pairs(evaluation, thresholds)
-        return self._pairs[key]
-
-    @one_thread
-    def _found_pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
         model, levels = self.model("nats", evaluation)
-        cards, found = self._cards(levels), list[Pair]()
+        cards, pairs = self._cards(levels), list[Pair]()
         if model is None:
             return ()
         for each in model.interactions():
@@ -224,9 +197,9 @@ class Group:
                 (one, first), (other, second) = (cards[level] for level in each.levels)
                 effect = model.pair_effect(f"{one} × {other}", each, first * second)
                 predicted = first * second * each.value
-                found.append(Pair(one, other, predicted, each.se, effect, model.cells(each, (first, second))))
-        effects = with_q(dict(enumerate(pair.effect for pair in found)), thresholds)
-        return tuple(replace(pair, effect=effects[number]) for number, pair in enumerate(found))
+                pairs.append(Pair(one, other, predicted, each.se, effect, model.cells(each, (first, second))))
+        effects = with_q(dict(enumerate(pair.effect for pair in pairs)), thresholds)
+        return tuple(replace(pair, effect=effects[number]) for number, pair in enumerate(pairs))
 
     def _cards(self, levels: Mapping[tuple, int]) -> dict[int, tuple[str, int]]:
         """Number of a level -> the card that it is the effect of, and 1, or -1 where the base has the card."""
@@ -304,7 +277,7 @@ class Groups:
         """The group of a study, which need not be one of these: then it has no run of its own."""
         key = conditions(study)
         if key not in self._members:
-            known = [each for each in map(self._loaded, self._alike[key]) if each is not None]
+            known = list(self._loaded(self._alike[key]))
             self._members[key] = known, _varied([each.study for each in known])
         members, varied = self._members[key]
         varied |= _varied([study])
@@ -313,11 +286,10 @@ class Groups:
             self._groups[key, varied, rests] = Group(members, rests, varied)
         return self._groups[key, varied, rests]
 
-    def _loaded(self, study: Study) -> StudyResults | None:
-        try:
-            return self._load(study)
-        except UserError:
-            return None  # the study's own report says what is wrong with its files
+    def _loaded(self, studies: Iterable[Study]) -> Iterator[StudyResults]:
+        for study in studies:
+            with suppress(UserError):  # the study's own report says what is wrong with its files
+                yield self._load(study)
 
 
 def own_group(results: StudyResults) -> Group:

@@ -3,14 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
-from ablations.study import EvaluationRef, Study
-from gonn_core.config import NetConfig, TrialConfig
+from ablations.study import Study
+from gonn_core.config import NetConfig, TrialConfig, trial_id
 from gonn_core.metrics import METRICS
-from reports.results.compare import arm_key
-from reports.results.study_results import StudyResults, TrialResult, arm_result
-from reports.results.sums import SummedEvaluation
+from reports.results.study_results import StudyResults, SummedEvaluation, TrialResult, arm_result
 from reports.stats.estimates import Effect, mean_effect
 from reports.tables import formats
 from reports.tables.cells import Cell
@@ -43,12 +42,8 @@ class MeasuredNet:
 
     def evaluation(self, history: str) -> int | None:
         """Number of the test evaluation with that history, None where the studies have none."""
-        numbers = (
-            number
-            for number, each in enumerate(self.study.evaluations)
-            if (each.split, each.history) == ("test", history)
-        )
-        return next(numbers, None)
+        kinds = [(each.split, each.history) for each in self.study.evaluations]
+        return kinds.index(("test", history)) if ("test", history) in kinds else None
 
     def evaluated(self, number: int | None) -> tuple[TrialResult, ...]:
         """Trials that have the evaluation of that number; none for None."""
@@ -60,6 +55,12 @@ class MeasuredNet:
         return [evaluation for evaluation in evaluations if evaluation is not None]
 
 
+@cache
+def _key(config: TrialConfig) -> str:
+    """The same in every study with the same configuration."""
+    return trial_id(config)
+
+
 def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
     """Of these studies all arms with a finished trial, by base, budget and data; the base first, then by name."""
     nets: dict[tuple, MeasuredNet] = {}
@@ -67,7 +68,7 @@ def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
         study = results.study
         for arm in study.arms:
             trials = tuple(trial for trial in results.of_arm(arm.id) if trial.result is not None)
-            key = (arm_key(arm), study.budget_label, study.evaluations)
+            key = (_key(arm.config), study.budget_label, study.evaluations)
             known = nets.get(key)
             if known is not None:
                 seeds = {trial.seed for trial in known.trials}
@@ -91,23 +92,19 @@ def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
     measured = None if number is None else level(net, number, metric)
     if measured is None:
         return Cell(formats.NONE)
-    unit = METRICS[metric].unit
+    unit, ends = METRICS[metric].unit, measured.interval95
     text, value = formats.level(measured.delta, unit), [measured.delta]
-    if measured.interval95 is not None:
-        ends = [measured.interval95.low, measured.interval95.high]
-        texts = [formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in ends]
-        text += f" [{', '.join(texts)}]"
-        value += ends
+    if ends is not None:
+        value += [ends.low, ends.high]
+        low, high = (formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in value[1:])
+        text += f" [{low}, {high}]"
     return Cell(text, value, tuple(trial.id for trial in net.evaluated(number)), number)
 
 
 def perplexity_cell(net: MeasuredNet, number: int | None) -> Cell:
     """exp of the mean nats."""
-    measured = None if number is None else level(net, number, "nats")
-    if measured is None:
-        return Cell(formats.NONE)
-    value = math.exp(measured.delta)
-    return Cell(f"{value:.2f}", value, tuple(trial.id for trial in net.evaluated(number)), number)
+    cell = level_cell(net, number, "nats")
+    return replace(cell, text=f"{math.exp(cell.value[0]):.2f}", value=math.exp(cell.value[0])) if cell.value else cell
 
 
 def structure(net: NetConfig) -> str:
@@ -125,8 +122,3 @@ def structure(net: NetConfig) -> str:
     if net.conv.head == "conv":
         return f"CNN {len(layers) + full} layers of {max(width for _, width in layers)}"
     return f"CNN {len(layers)} layers of {max(width for _, width in layers)} and {full} full"
-
-
-def subset_text(reference: EvaluationRef) -> str:
-    """`20,174 positions of 107 games`."""
-    return f"{reference.positions:,} positions of {reference.games:,} games"

@@ -1,31 +1,16 @@
 """Effects as a page over several studies shows them: each enhancement once for all runs of its base, and q over all
 effects of one metric on the page."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any
 
 from ablations.study import Contrast
 from gonn_core.metrics import METRICS
-from reports.results.compare import StudyAnalysis
 from reports.results.group import MAIN, conditions
-from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
 from reports.stats.power import page_level, smallest_shown
-from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect, with_q
-
-
-class Analysed(Protocol):
-    """A study's results and statistics, as its report and the frames have them."""
-
-    @property
-    def results(self) -> StudyResults: ...
-
-    @property
-    def analyses(self) -> Mapping[tuple[int, str], StudyAnalysis]: ...
-
-
-Report = TypeVar("Report", bound=Analysed)
+from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 
 
 @dataclass(frozen=True)
@@ -41,11 +26,11 @@ class OnPage:
 
 
 @dataclass(frozen=True)
-class PageRow(Generic[Report]):
-    """An enhancement in a group of runs. report: of the study that it is shown for; effects: (evaluation, metric) ->
-    what the page says, of those that have results."""
+class PageRow:
+    """An enhancement in a group of runs. report: of the study that it is shown for, with `results` and `analyses` by
+    evaluation and metric; effects: (evaluation, metric) -> what the page says, of those that have results."""
 
-    report: Report
+    report: Any
     contrast: Contrast
     effects: dict[tuple[int, str], OnPage] = field(default_factory=dict)
 
@@ -54,7 +39,7 @@ class PageRow(Generic[Report]):
         return self.contrast.card
 
 
-def judge_page(reports: Sequence[Report], shown: Collection[tuple[int, str]] | None = None) -> list[PageRow[Report]]:
+def judge_page(reports: Sequence[Any], shown: Collection[tuple[int, str]] | None = None) -> list[PageRow]:
     """Every enhancement once for each group of runs, in the order of the studies, its effects judged among all of their
     metric and kind of test games on the page.
 
@@ -75,24 +60,27 @@ def judge_page(reports: Sequence[Report], shown: Collection[tuple[int, str]] | N
         effects = with_q(members, thresholds)
         judged = [each.q for each in effects.values() if each.q is not None]
         for (place, number, metric), effect in effects.items():
-            row, better = rows[place], METRICS[metric].better
+            row, better, could_show = rows[place], METRICS[metric].better, None
             assert better is not None, f"{metric} is not judged"
+            if effect.se is not None and effect.df is not None and effect.q is not None:
+                level = page_level(judged, thresholds.alpha)
+                could_show = smallest_shown(effect.se, effect.df, level, thresholds)
             verdict = row.report.results.unjudged or judge_effect(effect, better, thresholds)
             at_base = row.report.analyses[number, metric].at_base.get(row.card)
-            row.effects[number, metric] = OnPage(effect, verdict, at_base, _could_show(effect, judged, thresholds))
+            row.effects[number, metric] = OnPage(effect, verdict, at_base, could_show)
     return rows
 
 
-def _rows(reports: Sequence[Report]) -> list[PageRow[Report]]:
+def _rows(reports: Sequence[Any]) -> list[PageRow]:
     """Of several studies that ask for an enhancement in one group a finished one, then that with looks, whose p is that
     of all of them, then that with the most runs of its own."""
-    best: dict[tuple, tuple[tuple, PageRow[Report]]] = {}
+    best: dict[tuple, tuple[tuple, PageRow]] = {}
     for report in reports:
         results, study = report.results, report.results.study
         for contrast in study.contrasts:
             effect = report.analyses[MAIN, "nats"].effect(contrast.card)
-            told = None if effect is None else f"{effect.delta:.6g} ± {effect.se or 0.0:.6g}"
-            key = conditions(study), contrast.card, told
+            number = None if effect is None else f"{effect.delta:.6g} ± {effect.se or 0.0:.6g}"
+            key = conditions(study), contrast.card, number
             arms = {*contrast.with_it, *contrast.without}
             own = sum(trial.result is not None for trial in results.trials if trial.arm in arms)
             rank = results.unjudged is None, study.looks is not None, own
@@ -100,9 +88,3 @@ def _rows(reports: Sequence[Report]) -> list[PageRow[Report]]:
                 best[key] = rank, PageRow(report, contrast)
     known = {key[:2] for key in best if key[2] is not None}
     return [row for key, (_, row) in best.items() if key[2] is not None or key[:2] not in known]
-
-
-def _could_show(effect: Effect, judged: Sequence[float], thresholds: Thresholds) -> float | None:
-    if effect.se is None or effect.df is None or effect.q is None:
-        return None
-    return smallest_shown(effect.se, effect.df, page_level(judged, thresholds.alpha), thresholds)

@@ -4,9 +4,11 @@ A trial that is missing, running or failed is carried as such: a table of an unf
 whoever wants numbers gets them from the trials that have them.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -15,21 +17,60 @@ import numpy as np
 from ablations.study import EvaluationRef, Study, TrialRef
 from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged, InputError, printable_tree
-from gonn_core.evaluation.metrics import METRIC_SET, Reading
-from gonn_core.evaluation.stored import whole_evaluations
+from gonn_core.evaluation.metrics import METRIC_SET, GameSums, Reading
+from gonn_core.evaluation.stored import Evaluation, Sums, pack_sums, unpack_sums, whole_evaluations
 from gonn_core.files.json_files import tell
+from gonn_core.go.points import POINTS
 from gonn_core.play.match.record import Match
 from gonn_core.trial.directory import State, TrainedNet, TrialDirectory, net_code, net_now, other_net
-from reports.cache import cached, digest
+from reports.cache import cached, code, digest, file_stamp
 from reports.results.speed_and_looks import MEASURE_AGAIN, SPEED_FILE, ArmSpeed, read_look_counts, read_speeds
-from reports.results.sums import SummedEvaluation
-from reports.stats.clusters import ArmResult
+from reports.stats.estimates import ArmResult
 from reports.stats.verdicts import EffectVerdict
+from reports.tables.formats import subset_text
 
 Decision = Literal["shown", "futile", "goes on", "not shown"]
 OF_RUNS = ("factorial", "screen")
 """Designs in which every run counts for many effects."""
+IN_MEMORY = 1024
+"""Evaluations whose sums stay in memory: some 40 kB each for 200 games, all of a study of 1,000 trials."""
 UNRECORDED = "a CPU that was not recorded"
+UNIFORM = math.log(POINTS)
+"""Nats of a net that gives every point the same probability."""
+
+
+@dataclass(frozen=True)
+class SummedEvaluation(Evaluation):
+    """An evaluation whose sums by game are cached in a folder (None: not cached): every report needs the same sums of
+    tens of thousands of positions.
+
+    The cache key is the checksum of the arrays, or for an evaluation without one the size and mtime of its file. The
+    file is checked before (`Evaluation.checked`).
+    """
+
+    cache: Path | None = field(default=None, repr=False)
+
+    def game_sums(self, metric: str) -> GameSums | None:
+        """As `Evaluation.game_sums`."""
+        return self.sums.of(metric)
+
+    @property
+    def guesses(self) -> np.ndarray:
+        """(361,) int64: positions by rank of the move played."""
+        return self.sums.guesses
+
+    @property
+    def by_move_number(self) -> list[tuple[int, int, float]] | None:
+        """As `metrics.by_move_number`."""
+        return self.sums.moves
+
+    @property
+    def sums(self) -> Sums:
+        """As `Evaluation.sums`."""
+        stamp = None
+        with suppress(OSError):  # a file that is gone is reported where it is read
+            stamp = file_stamp(self.path)
+        return _read_sums(self.path, stamp, self._digest, self.cache)
 
 
 @dataclass(frozen=True)
@@ -181,8 +222,7 @@ def _usable_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None)
     try:
         return _load_trial(study, ref, folder, cache)
     except Damaged as damage:
-        nothing = (None,) * len(study.evaluations)
-        return TrialResult(ref, folder, "damaged", None, str(damage), {}, (), nothing)
+        return TrialResult(ref, folder, "damaged", None, str(damage), {}, (), (None,) * len(study.evaluations))
 
 
 def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:
@@ -190,9 +230,17 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -
     config, result = directory.config(), directory.result()
     failure = None if result is not None else directory.failure()
     curve = tuple(directory.metrics())
+
+    def net(config: TrialConfig) -> TrainedNet:
+        """`net_now`, cached: it builds the net."""
+        parts = config.net, config.features, config.training.auxiliary
+        place = cache / f"{digest(parts)}.net" if cache else None
+        built = cached(place, (net_code(), parts), lambda: net_now(config).model_dump_json().encode())
+        return TrainedNet.model_validate_json(built)
+
     if result is not None:
         directory.check_course(curve, result)
-        if config is not None and (problem := other_net(config, result, partial(_net_now, cache=cache))):
+        if config is not None and (problem := other_net(config, result, net)):
             raise Damaged(folder, problem)
     evaluations, damages = _evaluations(study, ref, folder, result, cache)
     return TrialResult(
@@ -206,14 +254,6 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -
         evaluations=evaluations,
         machines=machines_of(printable_tree(config["sessions"])) if config else (),
     )
-
-
-def _net_now(config: TrialConfig, cache: Path | None) -> TrainedNet:
-    """`net_now`, which builds the net, kept in the folder `cache`."""
-    net = config.net, config.features, config.training.auxiliary
-    place = cache / f"{digest(net)}.net" if cache else None
-    made = cached(place, (net_code(), net), lambda: net_now(config).model_dump_json().encode())
-    return TrainedNet.model_validate_json(made)
 
 
 def machines_of(sessions: Sequence[Mapping]) -> tuple[str, ...]:
@@ -253,16 +293,32 @@ def _evaluations(
 def _checked(reference: EvaluationRef, evaluation: SummedEvaluation | None) -> SummedEvaluation | None:
     if evaluation is None:
         return None
-    counts = (evaluation.summary["positions"], evaluation.summary["games"])
+    counts, planned = (evaluation.summary["positions"], evaluation.summary["games"]), subset_text(reference)
     if counts != (reference.positions, reference.games):
-        planned = f"{reference.positions:,} positions of {reference.games:,} games"
-        raise InputError(
-            evaluation.path,
-            f"an evaluation of {counts[0]:,} positions of {counts[1]:,} games where the study has {planned}",
-        )
+        made = f"{counts[0]:,} positions of {counts[1]:,} games"
+        raise InputError(evaluation.path, f"an evaluation of {made} where the study has {planned}")
     if reference.games < 2:
-        raise InputError(
-            evaluation.path,
-            "an evaluation on one game: the noise between games cannot be told; evaluate on more positions",
-        )
+        raise InputError(evaluation.path, "an evaluation on one game, without noise between games; use more positions")
     return evaluation
+
+
+@lru_cache(IN_MEMORY)
+def _read_sums(path: Path, stamp: tuple[int, int] | None, digest: str | None, folder: Path | None) -> Sums:
+    """Sums of the evaluation in `path`. `stamp`: of that file, so that another one in its place has sums of its own;
+    `digest`: of its content, from its summary."""
+    evaluation = Evaluation({} if digest is None else {"arrays": digest, "sums": digest}, path)
+    if folder is None or evaluation.compact:
+        return evaluation.sums
+    place = folder / f"{path.parent.parent.name}-{path.stem}.sums"
+    inputs = code("gonn_core.evaluation", "reports.results.study_results"), digest or stamp
+    return unpack_sums(cached(place, inputs, lambda: pack_sums(evaluation.sums)))
+
+
+def curve_value(line: Mapping[str, float], metric: str) -> float | None:
+    """A metric of a progress line; None where the line has none, as those of earlier versions.
+
+    Lines have `train_loss` only where what is minimised is not the cross-entropy of the next move, `train_nats`.
+    """
+    if metric == "train_loss" and metric not in line:
+        return line.get("train_nats")
+    return line.get(metric)

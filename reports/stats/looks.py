@@ -8,7 +8,6 @@ normal one with the same level, as is usual.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -19,55 +18,22 @@ LEAST = 1e-6
 """A p below which the chance of any of several looks is taken for the sum of theirs."""
 
 
-@dataclass(frozen=True)
-class Exits:
-    """Chances, look by look, to stop there: because an effect is shown, or for futility. What is left at the last look
-    is neither."""
-
-    shown: tuple[float, ...]
-    futile: tuple[float, ...]
-
-    def mean(self, seeds: Sequence[int]) -> float:
-        """Expected seeds at the end, of looks at `seeds`."""
-        ends = [shown + futile for shown, futile in zip(self.shown[:-1], self.futile[:-1], strict=True)]
-        return float(np.dot(ends, seeds[:-1]) + (1.0 - sum(ends)) * seeds[-1])
-
-
-def exits(
-    information: Sequence[float],
-    bounds: Sequence[float],
-    means: Sequence[float] | None = None,
-    futile: Sequence[float] | None = None,
-) -> Exits:
-    """Chances of looks at rising `information` (any unit) at which Z is shown beyond ±bound, and futile within ±futile
-    (0 or less: never); means: of Z at each look, 0 unless given."""
-    centres = np.zeros(len(bounds)) if means is None else np.asarray(means, float)
-    inner = np.zeros(len(bounds)) if futile is None else np.asarray(futile, float)
-    # sqrt(information) x (Z - mean) is a Brownian motion without drift: x are its values that go on, with weights.
-    x, weight = np.zeros(1), np.ones(1)
+def exits(information: Sequence[float], bounds: Sequence[float]) -> list[float]:
+    """Chances, look by look at rising `information` (any unit), to be the first at which Z is beyond ±bound where there
+    is no effect."""
     steps = np.sqrt(np.maximum(np.diff([0.0, *information]), 0.0))
     if not (steps > 0).all():
         raise ValueError(f"information {list(information)}: want it to rise")
-    shown, stopped = [], []
-    for look, (now, bound, centre, step) in enumerate(zip(information, bounds, centres, steps, strict=True)):
-        within = min(max(float(inner[look]), 0.0), bound)
-        cuts = [math.sqrt(now) * (cut - centre) for cut in (-bound, -within, within, bound)]
-        below = [float(weight @ ndtr((cut - x) / step)) for cut in cuts]
-        shown.append(below[0] + float(weight.sum()) - below[3])
-        stopped.append(below[2] - below[1])
-        finest = min(step, steps[look + 1]) if look + 1 < len(steps) else step
-        pieces = [cuts[:2], cuts[2:]] if within > 0 else [[cuts[0], cuts[3]]]
-        parts = [_nodes(low, high, finest) for low, high in pieces]
-        nodes, widths = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    # sqrt(information) x Z is a Brownian motion: x are its values that go on, with weights.
+    x, weight, chances = np.zeros(1), np.ones(1), []
+    for look, (now, bound, step) in enumerate(zip(information, bounds, steps, strict=True)):
+        cut = math.sqrt(now) * bound
+        inside = float(weight @ (ndtr((cut - x) / step) - ndtr((-cut - x) / step)))
+        chances.append(float(weight.sum()) - inside)
+        nodes, widths = _nodes(cut, min(steps[look : look + 2]))
         density = np.exp(-0.5 * ((nodes[:, None] - x) / step) ** 2) @ weight / (step * math.sqrt(2 * math.pi))
         x, weight = nodes, widths * density
-    return Exits(tuple(shown), tuple(stopped))
-
-
-def _nodes(low: float, high: float, finest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss and Legendre's between two ends, for functions without anything narrower than `finest`."""
-    nodes, weights = _legendre(min(400, 16 + 4 * math.ceil((high - low) / finest)))
-    return low + (nodes + 1) / 2 * (high - low), weights * (high - low) / 2
+    return chances
 
 
 @lru_cache(maxsize=64)
@@ -75,15 +41,16 @@ def _legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.polynomial.legendre.leggauss(count)
 
 
-def bound_of(level: float) -> float:
-    """|Z| that a p of `level` asks for."""
-    return float(-ndtri(level / 2))
+def _nodes(cut: float, finest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss and Legendre's between ±cut, for functions without anything narrower than `finest`."""
+    nodes, weights = _legendre(min(400, 16 + 4 * math.ceil(2 * cut / finest)))
+    return nodes * cut, weights * cut
 
 
 @lru_cache(maxsize=4096)
 def spent(seeds: Sequence[int], p: float) -> float:
     """The chance that any of several looks, at so many seeds, has a p at or below `p` where there is no effect."""
-    return sum(exits(seeds, [bound_of(p)] * len(seeds)).shown) if p < 1.0 else 1.0
+    return sum(exits(seeds, [float(-ndtri(p / 2))] * len(seeds))) if p < 1.0 else 1.0
 
 
 def repeated_p(seeds: tuple[int, ...], found: Sequence[float]) -> float:

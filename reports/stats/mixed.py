@@ -141,7 +141,7 @@ class Fit:
         """Fits within an orthonormal basis (runs, size) that holds all of the model but the noise; the deviance."""
         self._space, seen = space, space.T @ self.values
         fixed, self._parts = space.T @ self.design.fixed(self.coding), [np.eye(space.shape[1])]
-        self._parts += [_square(space.T @ each) for each in columns]
+        self._parts += [seen @ seen.T for seen in (space.T @ each for each in columns)]
         outside = self.values - space @ seen
         spare = len(self.values) - space.shape[1], float(outside @ outside)
         rest = linalg.null_space(_basis(fixed).T)
@@ -195,10 +195,6 @@ class Fit:
                 left = self.variances[1] - self.variances[1] ** 2 * size
                 found.append(Interaction(pair, predicted, max(left, 0.0) ** 0.5, fixed))
         return sorted(found, key=lambda each: -abs(each.value))
-
-
-def _square(columns: np.ndarray) -> np.ndarray:
-    return columns @ columns.T
 
 
 def _basis(columns: np.ndarray) -> np.ndarray:

@@ -13,8 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reports.stats.clusters import EvaluationNoise, residuals
-from reports.stats.estimates import Effect, effect_of
+from reports.stats.estimates import Effect, EvaluationNoise, effect_of, residuals
 from reports.stats.mixed import LEAST, Coding, Design, Fit, Interaction
 from reports.stats.verdicts import Thresholds
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from gonn_core.errors import printable
-from gonn_core.metrics import METRICS
+from gonn_core.metrics import METRICS, SUMMARISED
 from reports.cache import Picture
 from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
 from reports.html.charts import study_curves
@@ -15,11 +15,9 @@ from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict, Verdict, counted
 from reports.study.footnotes import unfinished_notes
 from reports.study.report import Report
-from reports.study.report_tables import ReportTables
-from reports.study.tables import describe
+from reports.study.tables import ReportTables
 from reports.tables import formats
-from reports.tables.formats import about
-from reports.tables.verdicts import verdict_text
+from reports.tables.formats import about, describe, verdict_text
 
 FIGURE = "Loss over samples, and differences between the arms"
 SCREEN = "Effects and interactions against noise, and pairs of enhancements"
@@ -36,43 +34,35 @@ _FILES = (
 
 def study_page(report: Report, tables: ReportTables, pictures: Mapping[str, bytes]) -> Page:
     """The page. `pictures`: the files of the study's figures by name."""
-    study = report.study
+    study, trials = report.study, tables.table("trials")
     curves = study_curves(report.results, report.nats)
     drawn = [Picture(name, title, lambda: pictures) for name, title in (("figure", FIGURE), ("screen", SCREEN))]
     drawn = [picture for picture in drawn if f"{picture.name}.png" in pictures]
-    effects = [table for table in tables.printed if table.name == "effects"]
+    effects = tuple(table for table in tables.printed if table.name == "effects")
     others = tuple(table for table in tables.printed if table.name != "effects")
-    trials = tables.table("trials")
     said = tuple(
         f"{text}: {command_text(each.command)}" if each.command else text
         for each, text in zip(report.said, escaped(each.text for each in report.said), strict=True)
     )
-    sections = [
-        Section("Enhancements", tables=tuple(effects), forest=tuple(study_forest(report))) if study.contrasts else None,
-        Section("Curves", (_CURVES,), tuple(drawn[:1]), curves=(curves,) if curves else ())
-        if drawn or curves
-        else None,
-        Section("What an effect is here, and what to do next", said, tuple(drawn[1:]), points=True) if said else None,
-        Section("Tables", tables=others) if others else None,
-        Section("More metrics", tables=tables.folded, small=True) if tables.folded else None,
+    scores = [column.key for column in trials.columns if "-" in column.key][: len(SUMMARISED)]
+    sections = (
+        Section("Enhancements", tables=effects, forest=tuple(study_forest(report))),
+        Section("Curves", (_CURVES,) * bool(drawn or curves), tuple(drawn[:1]), curves=(curves,) if curves else ()),
+        Section("What an effect is here, and what to do next", said, tuple(drawn[1:]) if said else (), points=True),
+        Section("Tables", tables=others),
+        Section("More metrics", tables=tables.folded, small=True),
         Section("Notes", escaped(report.notes), points=True, small=True),
-        Section("Trials", tables=(trials.only(*_RUNS, *(key for key in _scores(trials.columns))),), small=True),
+        Section("Trials", tables=(trials.only(*_RUNS, *scores),), small=True),
         Section("How to read this", how_to_read(report), points=True, small=True),
-    ]
+    )
     return Page(
         title=study.title,
         about=f"Study {study.id}: {study.design} on {study.base}, {study.budget_label} budget",
         summary=study_summary(report),
-        sections=tuple(section for section in sections if section is not None),
+        sections=tuple(section for section in sections if section.sentences or section.pictures or section.tables),
         files=_FILES,
         coverage=(study.coverage,),
     )
-
-
-def _scores(columns) -> list[str]:
-    """Keys of the scores on the main evaluation in the table of trials."""
-    scores = [column.key for column in columns if column.key not in _RUNS and "-" in column.key]
-    return scores[:3]
 
 
 def how_to_read(report: Report) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""What a study's report says, as plain data: sentences, notes, statistics, claims. Its tables are those of
-`reports.study.report_tables`; `reports.study.render` writes it down."""
+"""What a study's report says, as plain data: sentences, notes, statistics, claims. `reports.study.tables` makes its
+tables, `reports.study.render` writes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,17 +9,16 @@ from ablations.registry import Registry
 from ablations.study import Arm, Contrast, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
-from reports.claims.context import claim_evaluation
 from reports.claims.findings import ClaimFinding, find_claims
+from reports.claims.measures import claim_evaluation
 from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.group import MAIN, Group, Pair, own_group
 from reports.results.study_results import StudyResults
 from reports.screen.interactions import Said, what_runs_say
 from reports.stats.verdicts import EffectVerdict
-from reports.study.against import NAMED, against
-from reports.study.footnotes import look_words, table_notes
+from reports.study.footnotes import NAMED, against, look_words, table_notes
 from reports.tables import formats
-from reports.tables.verdicts import verdict_text
+from reports.tables.formats import subset_text, verdict_text
 from reports.worth.curve import ControlCurve
 from reports.worth.effects import Worth, study_worths, worth_note
 
@@ -112,7 +111,7 @@ def _level_sentence(results: StudyResults, arm: Arm) -> str:
     return (
         f"{arm.label}: {formats.level(float(means.mean()))} {evaluation.split} nats{spread} at "
         f"{formats.samples(arm.config.training.samples)} samples ({formats.seed_count(len(means), planned)} "
-        f"seed{'s' * (planned != 1)}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
+        f"seed{'s' * (planned != 1)}, {subset_text(evaluation)})"
     )
 
 
@@ -123,18 +122,13 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
     effect, verdict = nats.effect(card), nats.verdict(card)
     if effect is None or verdict is None:
         return f"{card}: no result yet ({nats.left_out[card]})"
-    evaluation = results.study.evaluations[MAIN]
-    change = (
-        formats.signed(effect.delta)
-        + f" {evaluation.split} nats"
-        + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
-    )
-    text = verdict_text(verdict, effect)
+    evaluation, text = results.study.evaluations[MAIN], verdict_text(verdict, effect)
+    ends = f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval"
     in_arms = results.study.design in NAMED and not effect.is_mean
     named = f" (against {against(results.study, contrast)})" if in_arms else ""
     return (
-        f"{card}{named}: Δ {change}, {text} ({_runs_words(results, nats, contrast)}, {evaluation.positions:,} "
-        f"positions of {evaluation.games:,} games)"
+        f"{card}{named}: Δ {formats.signed(effect.delta)} {evaluation.split} nats{ends}, {text} "
+        f"({_runs_words(results, nats, contrast)}, {subset_text(evaluation)})"
     )
 
 

@@ -1,29 +1,37 @@
-"""The tables of a study: arms, effects on the loss, effects on the hit rates with their cost, settings, trials."""
+"""The tables of a study: arms, effects on the loss and the hit rates with their cost, further metrics, settings,
+trials."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ablations.study import Contrast, EvaluationRef, Study
 from ablations.wording import setting_text
 from gonn_core.config import TrialConfig, config_paths, get_path
-from gonn_core.metrics import METRICS, SUMMARISED
+from gonn_core.metrics import METRICS, OF_POSITIONS, SUMMARISED
 from gonn_core.training.compiling import device_label
-from reports.results.compare import StudyAnalysis, used_trials
-from reports.results.costs import arm_cost, mean_cost, speed_factor_range
+from reports.claims.findings import claims_table
+from reports.play.win_rates import play_table
+from reports.probes.tables import study_table
+from reports.results.compare import analyse_study, used_trials
+from reports.results.costs import arm_cost, mean_cost
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults, TrialResult
 from reports.screen.commands import study_command
+from reports.screen.interactions import folded_tables, printed_tables
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import EffectVerdict
-from reports.study.against import AGAINST, NAMED, against, against_note
+from reports.study.footnotes import NAMED, against, against_note
+from reports.study.report import Report
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Table, interval95, make_row, of_split
+from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row, of_split, text_cell
 from reports.tables.entities import ARMS, EFFECTS, TRIALS, pick
-from reports.tables.formats import HISTORY
-from reports.tables.verdicts import verdict_text
-from reports.worth.effects import WORTH, Worth, worth_values
+from reports.tables.formats import describe, verdict_text
+from reports.worth.effects import WORTH, worth_values
 
+EXTRA_METRICS = tuple(name for name in OF_POSITIONS if name != "nats")
+"""The documents' further metrics: shown folded, without verdicts."""
 _ARMS_NAMED = 4
 _SEVERAL = ("leave-one-out", "cumulative", "factorial")
 """Designs in which an arm may have several enhancements."""
@@ -35,14 +43,15 @@ _DELTAS = {
     "top1": Column("top1", "Δ {split} top-1 (points)", parts=("delta_{split}_top1", *interval95("top1"))),
     "top4": Column("top4", "Δ {split} top-4 (points)", under="top1", parts=("delta_{split}_top4", *interval95("top4"))),
 }
-
-
-def describe(evaluation: EvaluationRef) -> str:
-    """`test, 20,112 positions of 101 games, full history`."""
-    return (
-        f"{evaluation.split}, {evaluation.positions:,} positions of {evaluation.games:,} games, "
-        f"{HISTORY[evaluation.history]}"
-    )
+_AGAINST = Column("against", "against", "left", brief=False, under="card")
+_METRICS = (
+    "Top-k: the share of positions in which k guesses are enough. p ≥ x %: the share in which the move played gets "
+    "at least that probability. Mean rank: 1 is the likeliest move; among equal ones the lowest point comes first.",
+    "Search loss: 1/(p + 0.003), about the visits after which a search tries the move, at most 333; trimmed: without "
+    "the 5 % smallest and the 5 % largest. Squared error: the sum over points of (policy − one-hot)². Reply, and the "
+    "move after it: what further output planes predict, where there is such a move.",
+)
+_NO_VERDICTS = "Intervals are made as those of nats. These metrics were not chosen in advance: no q and no verdict."
 
 
 def arms_table(results: StudyResults, evaluation: int, name: str = "arms") -> Table:
@@ -50,19 +59,29 @@ def arms_table(results: StudyResults, evaluation: int, name: str = "arms") -> Ta
     about, rows = results.study.evaluations[evaluation], []
     columns = of_split(ARMS if evaluation == MAIN else pick(ARMS, *_SCORES), about.split)
     for arm in results.study.arms:
-        trials = results.evaluated(arm.id, evaluation)
-        values = {"arm": arm.label, **_scores(results, arm.id, evaluation)}
-        if evaluation == MAIN:
-            cost, samples = arm_cost(results, arm.id), arm.config.training.samples
-            values |= {"parameters": cost.parameters, "flops": cost.flops, "speed": cost.samples_per_s}
-            values["samples"] = samples
-        rows.append(make_row(columns, arm.id, values, tuple(trial.id for trial in trials.values()), evaluation))
+        trials, planned = results.evaluated(arm.id, evaluation), results.due_seeds(arm.id)
+        seeds, ids, cost = sorted(trials), tuple(trial.id for trial in trials.values()), arm_cost(results, arm.id)
+        values = {
+            "arm": arm.label,
+            "parameters": cost.parameters,
+            "flops": cost.flops,
+            "speed": cost.samples_per_s,
+            "samples": arm.config.training.samples,
+            "seeds": Cell(
+                formats.seeds(seeds, planned), seeds, ids, evaluation, short=formats.seed_count(len(seeds), planned)
+            ),
+        }
+        for metric in SUMMARISED:
+            if (result := results.arm_result(arm.id, evaluation, metric)) is not None:
+                values[metric] = float(result.means.mean())
+                if metric == "nats" and len(result.seeds) > 1:
+                    values["sd"] = float(result.means.std(ddof=1))
+        rows.append(make_row(columns, arm.id, values, ids, evaluation))
     return Table(name, f"Arms: {describe(about)}", columns, tuple(rows))
 
 
-def marks_table(results: StudyResults) -> Table | None:
+def marks_table(study: Study) -> Table | None:
     """Which enhancements each arm has, of a design in which arms have several; None for another design."""
-    study = results.study
     if study.design not in _SEVERAL or len(study.contrasts) < 2:
         return None
     columns = [*pick(ARMS, "arm"), *(Column(contrast.card, contrast.card, "left") for contrast in study.contrasts)]
@@ -75,7 +94,7 @@ def marks_table(results: StudyResults) -> Table | None:
 
 def _mark(study: Study, contrast: Contrast, config: TrialConfig) -> str | None:
     """✓ for an arm with the enhancement, ✗ for one without; None where neither is so."""
-    states = []
+    states = set()
     for path in config_paths():
         on, off = (
             {str(get_path(study.arm(arm).config, path)) for arm in arms}
@@ -83,33 +102,19 @@ def _mark(study: Study, contrast: Contrast, config: TrialConfig) -> str | None:
         )
         if len(on) == len(off) == 1 and on != off:
             value = {str(get_path(config, path))}
-            states.append("✓" if value == on else "✗" if value == off else None)
-    return states[0] if len(set(states)) == 1 else None
+            states.add("✓" if value == on else "✗" if value == off else None)
+    return states.pop() if len(states) == 1 else None
 
 
-def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Any]:
-    trials = results.evaluated(arm, evaluation)
-    seeds, planned, ids = sorted(trials), results.due_seeds(arm), tuple(trial.id for trial in trials.values())
-    count = formats.seed_count(len(seeds), planned)
-    values: dict[str, Any] = {"seeds": Cell(formats.seeds(seeds, planned), seeds, ids, evaluation, short=count)}
-    for metric in SUMMARISED:
-        if (result := results.arm_result(arm, evaluation, metric)) is not None:
-            values[metric] = float(result.means.mean())
-            if metric == "nats" and len(result.seeds) > 1:
-                values["sd"] = float(result.means.std(ddof=1))
-    return values
-
-
-def effects_table(
-    results: StudyResults, analysis: StudyAnalysis, evaluation: int, worths: Mapping[str, Worth] | None = None
-) -> Table:
+def effects_table(report: Report) -> Table:
     """Effects on the loss with their intervals, the two parts of the standard error, q, verdict and runs; their cost,
     and their worth where a curve of the control is known."""
-    rows, about = [], results.study.evaluations[evaluation]
-    named = results.study.design in NAMED and not analysis.is_mean
-    keys = [key for key in _EFFECTS if analysis.at_base or key != "at_base"] + [*WORTH] * bool(worths)
-    columns = (*of_split(pick(EFFECTS, *keys), about.split), *([AGAINST] if named else []))
-    for contrast in results.study.contrasts:
+    results, analysis, study, rows = report.results, report.nats, report.study, []
+    named = study.design in NAMED and not analysis.is_mean
+    keys = [key for key in _EFFECTS if analysis.at_base or key != "at_base"] + [*WORTH] * bool(report.worths)
+    about = study.evaluations[MAIN]
+    columns = (*of_split(pick(EFFECTS, *keys), about.split), *([_AGAINST] if named else []))
+    for contrast in study.contrasts:
         effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
         values: dict[str, Any] = {"card": contrast.card, **cost_values(results, contrast)}
         if effect is None or verdict is None:
@@ -117,13 +122,12 @@ def effects_table(
             values["verdict"] = Cell(reason, EffectVerdict.NO_RESULT, escape=True, short=str(EffectVerdict.NO_RESULT))
         else:
             values |= effect_values(effect, analysis.at_base.get(contrast.card), verdict)
-        trials = used_trials(results, contrast, evaluation) if effect is not None else ()
-        values |= {"own": len(trials) or None, **worth_values((worths or {}).get(contrast.card))}
-        values |= {"against": f"against {against(results.study, contrast)}"} if named else {}
-        details = effect_details(results, trials)
-        rows.append(make_row(columns, contrast.card, values, trials, evaluation, details))
-    notes = filter(None, [against_note(results.study, analysis)])
-    return Table("effects", f"Effects on the loss: {describe(about)}", columns, tuple(rows), tuple(notes))
+        trials = used_trials(results, contrast, MAIN) if effect is not None else ()
+        values |= {"own": len(trials) or None, **worth_values(report.worths.get(contrast.card))}
+        values |= {"against": f"against {against(study, contrast)}"}
+        rows.append(make_row(columns, contrast.card, values, trials, MAIN, effect_details(results, trials)))
+    note = against_note(study, analysis)
+    return Table("effects", f"Effects on the loss: {describe(about)}", columns, tuple(rows), (note,) if note else ())
 
 
 def effect_values(
@@ -148,21 +152,16 @@ def effect_values(
 
 
 def effect_details(results: StudyResults, trials: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """What a row of effects shows on demand: the study's trials by arm, and the command."""
-    trials = tuple(trials)
-    behind = [(f"{len(trials)} trials of this study", ", ".join(_by_arm(results, trials)))] if trials else []
-    return (*behind, ("study", results.study.id), ("command", study_command(results.study)))
-
-
-def _by_arm(results: StudyResults, trials: Iterable[str]) -> list[str]:
-    """`gonn-b5: 1f2e… 77ab…`, the trials of each arm; without labels where there are many arms."""
+    """What a row of effects shows on demand: the study's trials by arm (without labels where there are many), and the
+    command."""
     chosen, arms = set(trials), dict[str, list[str]]()
     for trial in results.trials:
         if trial.id in chosen:
             arms.setdefault(results.study.arm(trial.arm).label, []).append(trial.id)
-    if len(arms) > _ARMS_NAMED:
-        return [" ".join(ids) for ids in arms.values()]
-    return [f"{label}: {' '.join(ids)}" for label, ids in arms.items()]
+    named = len(arms) <= _ARMS_NAMED
+    texts = [f"{label}: {' '.join(ids)}" if named else " ".join(ids) for label, ids in arms.items()]
+    behind = [(f"{len(chosen)} trials of this study", ", ".join(texts))] if chosen else []
+    return (*behind, ("study", results.study.id), ("command", study_command(results.study)))
 
 
 def interval_cell(effect: Effect | None, trials: tuple[str, ...], evaluation: int, unit: str = "nats") -> Cell:
@@ -173,56 +172,73 @@ def interval_cell(effect: Effect | None, trials: tuple[str, ...], evaluation: in
     return Cell(text, [effect.delta, *(_ends(effect.interval95) or ())], trials, evaluation)
 
 
-def deltas_table(
-    results: StudyResults, analyses: Mapping[str, StudyAnalysis], evaluation: int, name: str, title: str
-) -> Table:
+def deltas_table(report: Report, metrics: Sequence[str], evaluation: int, name: str, title: str) -> Table:
     """Effects on several metrics with their intervals and q; on the main evaluation with their cost."""
-    about, costs = results.study.evaluations[evaluation], evaluation == MAIN
-    first, *others = analyses
-    rates = [Column(f"{metric}_q", METRICS[metric].title, under=f"{first}_q") for metric in others]
+    study, results, rows = report.study, report.results, []
+    about, costs = study.evaluations[evaluation], pick(EFFECTS, *_COSTS, brief=True) if evaluation == MAIN else ()
+    first = f"{metrics[0]}_q"
     columns = (
         *pick(EFFECTS, "card"),
-        *(_DELTAS[metric] for metric in analyses),
-        Column(f"{first}_q", f"q: {METRICS[first].title}"),
-        *rates,
-        *(pick(EFFECTS, *_COSTS, brief=True) if costs else ()),
+        *(_DELTAS[metric] for metric in metrics),
+        Column(first, f"q: {METRICS[metrics[0]].title}"),
+        *(Column(f"{metric}_q", METRICS[metric].title, under=first) for metric in metrics[1:]),
+        *costs,
     )
-    rows = []
-    for contrast in results.study.contrasts:
-        values = _delta_cells(results, contrast, analyses, evaluation)
+    for contrast in study.contrasts:
+        values, trials = {"card": contrast.card}, used_trials(results, contrast, evaluation)
         values |= cost_values(results, contrast) if costs else {}
-        rows.append(make_row(columns, contrast.card, {"card": contrast.card, **values}))
+        for metric in metrics:
+            effect = report.analyses[evaluation, metric].effect(contrast.card)
+            values[metric] = interval_cell(effect, trials, evaluation, METRICS[metric].unit)
+            q = None if effect is None else effect.q
+            values[f"{metric}_q"] = Cell(formats.q_value(q), q, trials if effect else (), evaluation)
+        rows.append(make_row(columns, contrast.card, values))
     return Table(name, f"{title}: {describe(about)}", of_split(columns, about.split), tuple(rows))
-
-
-def _delta_cells(
-    results: StudyResults, contrast: Contrast, analyses: Mapping[str, StudyAnalysis], evaluation: int
-) -> dict[str, Any]:
-    cells: dict[str, Any] = {}
-    trials = used_trials(results, contrast, evaluation)
-    for metric, analysis in analyses.items():
-        effect = analysis.effect(contrast.card)
-        cells[metric] = interval_cell(effect, trials, evaluation, METRICS[metric].unit)
-        q = None if effect is None else effect.q
-        cells[f"{metric}_q"] = Cell(formats.q_value(q), q, trials if effect else (), evaluation)
-    return cells
 
 
 def cost_values(results: StudyResults, contrast: Contrast) -> dict[str, Any]:
     """Additional cost of the arms with an enhancement: parameters as a difference, operations and speed as ratios."""
     on, off = mean_cost(results, contrast.with_it), mean_cost(results, contrast.without)
-    speed = None if on.samples_per_s is None or off.samples_per_s is None else on.samples_per_s / off.samples_per_s
-    ends = speed_factor_range(results, contrast.with_it, contrast.without)
-    spread = f" [{formats.factor(ends[0])}, {formats.factor(ends[1])}]" if ends and speed else ""
-    return {
-        "parameters": on.parameters - off.parameters,
-        "flops": on.flops / off.flops,
-        "speed": Cell(formats.ratio(speed) + spread, speed),
-    }
+    return {"parameters": on.parameters - off.parameters, "flops": on.flops / off.flops, "speed": off.time_to(on)}
 
 
 def _ends(interval: Interval | None) -> list[float] | None:
     return None if interval is None else [interval.low, interval.high]
+
+
+def extra_tables(report: Report) -> tuple[Table, ...]:
+    """Levels of the documents' further metrics by arm and effects on them, of the main evaluation; none while no trial
+    has it. Of a screen's many arms the base alone is in them."""
+    results, study = report.results, report.study
+    named = study.arms[:1] if study.design == "screen" else study.arms
+    trials = {arm.id: tuple(trial.id for trial in results.evaluated(arm.id, MAIN).values()) for arm in named}
+    named = tuple(arm for arm in named if trials[arm.id])
+    levels, effects, about = [], [], describe(study.evaluations[MAIN])
+    for metric in EXTRA_METRICS:
+        unit, cells, known = METRICS[metric].unit, {"metric": text_cell(METRICS[metric].title)}, dict[str, Cell]()
+        for arm in named:
+            if (result := results.arm_result(arm.id, MAIN, metric)) is not None:
+                mean = float(result.means.mean())
+                known[arm.id] = Cell(formats.level(mean, unit), mean, trials[arm.id], MAIN)
+        if not known:
+            continue
+        levels.append(Row(metric, {**cells, **{arm.id: known.get(arm.id, Cell(formats.NONE)) for arm in named}}))
+        of_cards = analyse_study(results, metric, MAIN, report.group).effects if study.contrasts else {}
+        for contrast in study.contrasts:
+            used = used_trials(results, contrast, MAIN)
+            cells[contrast.card] = interval_cell(of_cards.get(contrast.card), used, MAIN, unit)
+        effects.append(Row(metric, cells))
+    if not levels:
+        return ()
+    columns = [Column("metric", "metric", "left")]
+    columns += [Column(arm.id, arm.label, escape=True) for arm in named]
+    tables = [Table("metrics", f"More metrics by arm: {about}", tuple(columns), tuple(levels), _METRICS)]
+    if study.contrasts:
+        cards = [Column(card, card, escape=True, parts=(card, *interval95(card))) for card in effects[0].cells][1:]
+        columns = [Column("metric", "Δ (shares in points)", "left"), *cards]
+        title = f"Effects on them: {about}"
+        tables.append(Table("metric-effects", title, tuple(columns), tuple(effects), (_NO_VERDICTS,)))
+    return tuple(tables)
 
 
 def settings_table(study: Study) -> Table:
@@ -241,16 +257,7 @@ def settings_table(study: Study) -> Table:
 def trials_table(results: StudyResults) -> Table:
     """Every trial: state, machine, cost, and its scores on each evaluation."""
     scores = [
-        (
-            number,
-            metric,
-            Column(
-                f"{metric}-{evaluation.split}-{evaluation.history}".replace("_", "-"),
-                f"{metric}, {describe(evaluation)}",
-                parts=(_score_name(evaluation, metric),),
-                show=partial(formats.level, unit=METRICS[metric].unit),
-            ),
-        )
+        (number, metric, _score_column(evaluation, metric))
         for number, evaluation in enumerate(results.study.evaluations)
         for metric in SUMMARISED
     ]
@@ -272,6 +279,14 @@ _TRIAL = (
 )
 
 
+def _score_column(evaluation: EvaluationRef, metric: str) -> Column:
+    """In CSV `test_nats`, `test_nats_as_published`."""
+    key = f"{metric}-{evaluation.split}-{evaluation.history}".replace("_", "-")
+    name = f"{evaluation.split}_{metric}" + (f"_{evaluation.history}" if evaluation.history != "full" else "")
+    show = partial(formats.level, unit=METRICS[metric].unit)
+    return Column(key, f"{metric}, {describe(evaluation)}", parts=(name,), show=show)
+
+
 def trial_values(trial: TrialResult) -> dict[str, Any]:
     """Values of the columns of a trial (`reports.tables.entities.TRIALS`) that need no study."""
     result = trial.result or {}
@@ -289,7 +304,63 @@ def trial_values(trial: TrialResult) -> dict[str, Any]:
     }
 
 
-def _score_name(evaluation: EvaluationRef, metric: str) -> str:
-    """`test_nats`, `test_nats_as_published`."""
-    history = "" if evaluation.history == "full" else f"_{evaluation.history}"
-    return f"{evaluation.split}_{metric}{history}"
+MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {
+    "arms": lambda report: arms_table(report.results, MAIN),
+    "marks": lambda report: marks_table(report.study),
+    "effects": effects_table,
+    "rates": lambda report: deltas_table(report, ("top1", "top4"), MAIN, "rates", "Effects on the hit rates, and cost"),
+    "play": lambda report: play_table(report.results),
+    "probe_effects": lambda report: study_table(report.results),
+    "claims": lambda report: claims_table(report.results, report.findings),
+}
+"""Name of a table -> what makes it (None: there is nothing to show), in the order of the page."""
+OF_EFFECTS = ("effects", "rates", "claims")
+"""Tables that a study without comparisons lacks."""
+
+
+def main_table(report: Report, name: str) -> Table | None:
+    """The table of that name; None where there is nothing to show."""
+    return None if name in OF_EFFECTS and not report.study.contrasts else MAIN_TABLES[name](report)
+
+
+@dataclass(frozen=True)
+class ReportTables:
+    """`printed`: on the page; `folded`: on the page, closed at first; `files`: only written as CSV."""
+
+    printed: tuple[Table, ...]
+    folded: tuple[Table, ...]
+    files: tuple[Table, ...]
+
+    @property
+    def all(self) -> tuple[Table, ...]:
+        """Every table."""
+        return (*self.printed, *self.folded, *self.files)
+
+    def table(self, name: str) -> Table:
+        """The table of that name."""
+        return next(table for table in self.all if table.name == name)
+
+
+def report_tables(report: Report) -> ReportTables:
+    """The tables of a report; a report of many studies does not hold those of all."""
+    results, study = report.results, report.study
+    printed: list[Table] = []
+    for name in MAIN_TABLES:
+        printed += [table] if (table := main_table(report, name)) is not None else []
+        printed += printed_tables(results, report.pairs) if name == "effects" else []
+    files = [trials_table(results)]
+    for number, evaluation in enumerate(study.evaluations):
+        if number != MAIN:
+            # A search may look at validation, so it stays out of the page that is read for results.
+            tables = printed if evaluation.split == study.evaluations[MAIN].split else files
+            suffix = f"{evaluation.split}-{evaluation.history}".replace("_", "-")
+            tables.append(arms_table(results, number, f"arms-{suffix}"))
+            if study.contrasts:
+                tables.append(deltas_table(report, SUMMARISED, number, f"effects-{suffix}", "Effects"))
+    if not study.contrasts:
+        printed.append(settings_table(study))
+    folded = [*folded_tables(results, report.pairs), *extra_tables(report)]
+    if study.design == "screen":  # its arms are many, and no single one is looked at
+        folded = [*(table for table in printed if table.name.startswith("arms")), *folded]
+        printed = [table for table in printed if not table.name.startswith("arms")]
+    return ReportTables(tuple(printed), tuple(folded), tuple(files))

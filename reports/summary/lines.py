@@ -6,7 +6,6 @@ from typing import Any
 
 from ablations.registry import Registry
 from ablations.study import Contrast
-from reports.claims.findings import ClaimFinding, claimed_text
 from reports.page import ForestRow
 from reports.results.compare import used_trials
 from reports.results.group import MAIN
@@ -16,7 +15,7 @@ from reports.stats.verdicts import EffectVerdict
 from reports.study.page import forest_row
 from reports.study.report import Report
 from reports.study.tables import cost_values, effect_details, effect_values
-from reports.tables.cells import Cell, Column, Table, make_row, of_split
+from reports.tables.cells import Cell, Table, make_row, of_split
 from reports.tables.entities import EFFECTS, pick
 from reports.tables.formats import in_short
 from reports.worth.effects import EXPLAINED, WORTH, worth_values
@@ -32,10 +31,6 @@ SYSTEMS = {
 _KEYS = (
     *("card", "base", "system", "study", "delta", "interval", "at_base", "verdict", "could_show", "bound", "q"),
     *("runs", "own", *WORTH, "top1", "parameters", "flops", "speed"),
-)
-_CLAIM = (
-    Column("claimed", "the document", "left", printed=False),
-    Column("judged", "on that claim", "left", printed=False),
 )
 
 
@@ -78,15 +73,17 @@ def summary_lines(reports: Sequence[Report], registry: Registry) -> list[Summary
 def summary_forest(lines: Sequence[SummaryLine]) -> list[ForestRow]:
     """A row for each effect, grouped by base and budget."""
     return [
-        forest_row(line.report, line.card, _group_title(line), line.effect, line.verdict, line.page)
+        forest_row(
+            line.report,
+            line.card,
+            f"{line.report.study.base}, {line.report.study.budget_label} ({SYSTEMS.get(line.system, line.system)})",
+            line.effect,
+            line.verdict,
+            line.page,
+        )
         for line in lines
         if line.effect is not None
     ]
-
-
-def _group_title(line: SummaryLine) -> str:
-    study = line.report.study
-    return f"{study.base}, {study.budget_label} ({SYSTEMS.get(line.system, line.system)})"
 
 
 def summary_table(lines: Sequence[SummaryLine]) -> Table:
@@ -95,14 +92,12 @@ def summary_table(lines: Sequence[SummaryLine]) -> Table:
     means = any(line.page is not None and line.page.at_base for line in lines)
     worths = any(line.report.worths for line in lines)
     left_out = (() if means else ("at_base",)) + (() if worths else WORTH)
-    columns = (*of_split(pick(EFFECTS, *(key for key in _KEYS if key not in left_out)), "test"), *_CLAIM)
+    columns = of_split(pick(EFFECTS, *(key for key in _KEYS if key not in left_out)), "test")
     rows = []
     for line in sorted(lines, key=_order):
-        trials = used_trials(line.report.results, line.contrast, MAIN) if line.page is not None else ()
-        key = f"{line.report.study.id}:{line.card}"
-        rows.append(
-            make_row(columns, key, _values(line, trials), trials, MAIN, effect_details(line.report.results, trials))
-        )
+        results, key = line.report.results, f"{line.report.study.id}:{line.card}"
+        trials = used_trials(results, line.contrast, MAIN) if line.page is not None else ()
+        rows.append(make_row(columns, key, _values(line, trials), trials, MAIN, effect_details(results, trials)))
     notes = (*_notes(lines), EXPLAINED) if worths else _notes(lines)
     return Table("summary", "Effects on the loss", columns, tuple(rows), notes)
 
@@ -114,7 +109,6 @@ def _order(line: SummaryLine) -> tuple:
 
 def _values(line: SummaryLine, trials: tuple[str, ...]) -> dict[str, Any]:
     report, card, page = line.report, line.card, line.page
-    finding = leading_finding(report, card)
     values: dict[str, Any] = {
         "card": card,
         "base": report.study.base,
@@ -122,8 +116,6 @@ def _values(line: SummaryLine, trials: tuple[str, ...]) -> dict[str, Any]:
         "study": report.study.id,
         "verdict": Cell(line.verdict, line.verdict),
         "own": len(trials) or None,
-        "claimed": claimed_text(finding.claim) if finding else None,
-        "judged": Cell(finding.verdict, finding.verdict) if finding else None,
         **cost_values(report.results, line.contrast),
         **worth_values(report.worths.get(card)),
     }
@@ -134,26 +126,19 @@ def _values(line: SummaryLine, trials: tuple[str, ...]) -> dict[str, Any]:
     return values
 
 
-def leading_finding(report: Report, card: str) -> ClaimFinding | None:
-    """The claim to show with an effect: on the loss if there is one, else on the accuracy, else the first; never a
-    count of parameters."""
-    findings = [finding for finding in report.findings if finding.card == card and finding.claim.metric != "parameters"]
-    for metric in ("nats", "top1"):
-        for finding in findings:
-            if finding.claim.metric == metric and finding.claim.quantity == "difference":
-                return finding
-    return findings[0] if findings else None
-
-
 def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     reports = list({line.report.study.id: line.report for line in lines}.values())
-    coverage = sorted({report.study.coverage for report in reports})
-    budgets = sorted({report.study.budget_label for report in reports})
     if not reports:
         return ()
+    coverage = sorted({report.study.coverage for report in reports})
+    budgets = sorted({report.study.budget_label for report in reports})
     thresholds = reports[0].study.thresholds
     means = sorted({_group(line.report) for line in lines if line.page is not None and line.page.at_base})
-    notes = [
+    at_base = (
+        f"Δ is the mean effect over the other enhancements on and off for {'; '.join(means)}; “at the base”, with all "
+        "others as there, has no verdict of its own. All other rows are at the base."
+    )
+    return (
         f"{len(lines)} effects; budget {', '.join(budgets)}; data {'; '.join(map(in_short, coverage))}. Each "
         "enhancement has one row per group of runs: all runs of a base under the same conditions.",
         f"Of the effects that this page calls helps or hurts, at most {100 * thresholds.alpha:g} % are expected to be "
@@ -162,13 +147,8 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
         f"“Could show”: the smallest |Δ| that would have been shown with a probability of {100 * thresholds.power:g} "
         "%, given the measured noise and all other effects of this page. FLOPs and samples/s are ratios, with ÷ "
         "without.",
-    ]
-    if means:
-        notes.append(
-            f"Δ is the mean effect over the other enhancements on and off for {'; '.join(means)}; “at the base”, with "
-            "all others as there, has no verdict of its own. All other rows are at the base."
-        )
-    return tuple(notes)
+        *([at_base] if means else []),
+    )
 
 
 def _group(report: Report) -> str:

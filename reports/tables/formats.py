@@ -1,28 +1,37 @@
 """How numbers and conditions are written in reports: nats with 4 decimals, differences with sign, shares in percent."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 
+from ablations.study import EvaluationRef
+from gonn_core.metrics import METRICS
 from gonn_core.settings.data import HistoryMode
-from reports.stats.estimates import Interval
+from reports.stats.estimates import Effect, Interval
+from reports.stats.verdicts import EffectVerdict
 
 HISTORY: Mapping[HistoryMode, str] = {
     "full": "full history",
     "as_published": "history dropped as in the published test rows",
     "none": "no history",
 }
-
-
-_MISSING = re.compile(r" \(missing [^()]*\)")
+NONE = "–"
+"""Shown where there is no number."""
 
 
 def in_short(coverage: str) -> str:
     """Without the list of what is missing."""
-    return _MISSING.sub("", coverage)
+    return re.sub(r" \(missing [^()]*\)", "", coverage)
 
 
-NONE = "–"
-"""What stands where there is no number."""
+def subset_text(evaluation: EvaluationRef) -> str:
+    """`20,174 positions of 107 games`."""
+    return f"{evaluation.positions:,} positions of {evaluation.games:,} games"
+
+
+def describe(evaluation: EvaluationRef) -> str:
+    """`test, 20,112 positions of 101 games, full history`."""
+    return f"{evaluation.split}, {subset_text(evaluation)}, {HISTORY[evaluation.history]}"
 
 
 def level(value: float, unit: str = "nats") -> str:
@@ -127,3 +136,25 @@ def minus(text: str) -> str:
     """`text` with the sign of minus in place of the hyphen; a zero that was rounded has no sign of its own."""
     zero = not any(digit in text for digit in "123456789")
     return text.replace("-", "").replace("+", "") if zero else text.replace("-", "−")
+
+
+def verdict_text(verdict: EffectVerdict, effect: Effect, metric: str = "nats") -> str:
+    """`helps (q 0.003)`, `leans to helping (q 0.07)`, `not shown: smaller than 0.018 nats (90 %)`."""
+    if verdict.is_shown or verdict.leans:
+        return f"{verdict} (q {q_value(effect.q)})"
+    if verdict is EffectVerdict.NOT_SHOWN and effect.bound is not None:
+        return f"{verdict}: smaller than {bound_text(effect.bound, metric)} (90 %)"
+    return str(verdict)
+
+
+def bound_text(bound: float, metric: str = "nats") -> str:
+    """`0.018 nats`, `1.3 points`: two digits, rounded up, so that it stays true."""
+    value = 100 * bound if METRICS[metric].unit == "share" else bound
+    unit = METRICS[metric].claim_unit or f" {METRICS[metric].unit}"
+    if not 0 < value < math.inf:
+        return f"{value:g}{unit}"
+    place = math.floor(math.log10(value)) - 1
+    digits = math.ceil(round(value / 10.0**place, 6))
+    if digits == 100:  # 0.0995 is 0.10
+        digits, place = 10, place + 1
+    return f"{digits * 10.0**place:.{max(0, -place)}f}{unit}"

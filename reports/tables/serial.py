@@ -46,11 +46,9 @@ def _csv_cells(cell: Cell, column: Column) -> list[str]:
 def _by_part(value, column: Column) -> list:
     """A value for every part of the column, None where the cell has none."""
     values = value if isinstance(value, list) else [value]
-    missing = len(column.names) - len(values)
-    if missing < 0:
+    if (missing := len(column.names) - len(values)) < 0:
         raise ValueError(f"column {column.key}: {len(values)} values for {', '.join(column.names)}")
-    ends_alone = (len(values), len(column.names)) == (2, 3)
-    return [None, *values] if ends_alone else values + [None] * missing
+    return [None, *values] if (len(values), missing) == (2, 1) else values + [None] * missing
 
 
 def _cell_text(value, exact: bool) -> str:

@@ -19,13 +19,13 @@ from gonn_core.go.points import BLACK, SIZE, point
 from gonn_core.trial.weights import load_net
 from reports.cache import Picture
 from reports.figures.style import WIDTH, figure_bytes
-from reports.files import write_files
 from reports.page import Page, Section, escaped, markdown
 from reports.probes.boards import board_place, draw_grid, draw_stones
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, make_row
 from reports.tables.serial import csv_text
 from reports.weights.statistics import TAP_GROUPS, Weights, is_kernel, tap_rms
+from reports.workspace import write_files
 
 PAGE = "inspect.md"
 THIS = "this net"

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from reports.claims.context import Answer
 from reports.claims.findings import judge_together
+from reports.claims.measures import Answer
 from reports.claims.verdicts import ClaimedEffect, ClaimVerdict
 from tests.error_rates.claims import DECREASE, NO_CHANGE, VALUE_40
 from tests.error_rates.judged import THRESHOLDS, effects_of, model_of
@@ -20,7 +20,7 @@ CLAIMS = 6
 def _context(number: int) -> Any:
     """What `judge_together` looks at of a claim: the numbers of history planes tell the claims apart."""
     claim = SimpleNamespace(metric="nats", history=number, quantity="difference", statistic=None, probe=None)
-    return SimpleNamespace(claim=claim, thresholds=THRESHOLDS)
+    return SimpleNamespace(claim=claim, results=SimpleNamespace(study=SimpleNamespace(thresholds=THRESHOLDS)))
 
 
 def _case(truth: float, what: str, claim: ClaimedEffect, wrong: set[ClaimVerdict]) -> Case:

@@ -113,7 +113,7 @@ def test_linearised_means_are_the_metrics(numbers):
 def test_spread_over_games_is_that_of_drawing_games_again(metric):
     """The closed form that tables use on a metric's values, and the metric itself computed anew on games drawn with
     replacement."""
-    from reports.stats.clusters import evaluation_noise
+    from reports.stats.estimates import evaluation_noise
 
     answers, generator = made(6000, 3), np.random.default_rng(4)
     games = np.repeat(np.arange(150), 40)

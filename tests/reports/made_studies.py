@@ -53,16 +53,8 @@ def registry() -> Registry:
 def registry_with(**claims: dict) -> Registry:
     """The bundled bases and budgets with one card, `made_up`: PReLU with claims by id; what is not given is that of
     `early_loss`."""
-    usual = {
-        "metric": "nats",
-        "direction": "decrease",
-        "samples": 5_000_000,
-        "base": "gonn-b4",
-        "games": "any",
-        "data": "any",
-        "evidence": "stated",
-    }
-    usual |= {"document": "gonn_sandbox", "section": "Somewhere (2018)"}
+    usual = {"metric": "nats", "direction": "decrease", "samples": 5_000_000, "base": "gonn-b4", "games": "any"}
+    usual |= {"data": "any", "evidence": "stated", "document": "gonn_sandbox", "section": "Somewhere (2018)"}
     tree = {"id": "made_up", "title": "Made up", "system": "gonn", "summary": "Slopes.", "base": "gonn-b4"}
     tree |= {"toggles": {"net.activation": {"off": "relu", "on": "prelu"}}}
     tree |= {"claims": [{**usual, "id": name, **claim} for name, claim in claims.items()]}
@@ -99,18 +91,12 @@ def plan_study(
     else:
         arms, contrasts = design_arms(design, base, config, formed)
         own = dict.fromkeys((arm.id for arm in arms), tuple(seeds))
-    trials = tuple(
-        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)
-        for seed in seeds
-        for arm in arms
-        if seed in own[arm.id]
-    )
+    pairs = [(seed, arm) for seed in seeds for arm in arms if seed in own[arm.id]]
+    trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed, arm in pairs)
     counts = _games()
+    size = {"view": VIEW, "positions": int(counts.sum()), "games": GAMES}
     references = tuple(
-        EvaluationRef(
-            split=split, history=history, view=VIEW, subset=_subset(split), positions=int(counts.sum()), games=GAMES
-        )
-        for split, history in EVALUATIONS
+        EvaluationRef(split=split, history=history, subset=_subset(split), **size) for split, history in EVALUATIONS
     )
     thresholds = Thresholds()
     study = Study(
@@ -174,19 +160,11 @@ def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0,
     samples, digest = config.training.samples, f"{arm:04x}{trial.seed:012x}"
     with Lease.take(directory.path) as lease:
         directory.write_json("config.json", _config_tree(trial.trial, config), lease)
-        lines = []
+        lines, same = [], {"learning_rate": 0.1, "samples_per_s": 900.0, "wall_seconds": 1.0, "cpu_seconds": 1.0}
         for point in range(1, 6):
-            count = samples * point // 5
             nats = level + 2.5 * (1 - point / 5) ** 2 + generator.normal(0, 0.004)
-            line = {"samples": count, "train_nats": nats + 0.05, "nats": nats, "top1": 0.3, "top4": 0.6, "looks": point}
-            line |= {
-                "train_top1": 0.31 - (nats - 2.5) / 10,
-                "learning_rate": 0.1,
-                "samples_per_s": 900.0,
-                "wall_seconds": 1.0,
-                "cpu_seconds": 1.0,
-                "training_seconds": 1.0,
-            }
+            line = {"samples": samples * point // 5, "train_nats": nats + 0.05, "nats": nats, "top1": 0.3, "top4": 0.6}
+            line |= {**same, "looks": point, "train_top1": 0.31 - (nats - 2.5) / 10, "training_seconds": 1.0}
             if config.training.loss == "squared_error":
                 line["train_loss"] = line["train_nats"] / 4
             lines.append(line)
@@ -195,20 +173,9 @@ def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0,
             _write_evaluation(directory, lease, reference, digest, samples, level, generator, config)
         if weights:
             _write_snapshot(directory, lease, trial, config, digest)
-        result = {
-            "id": trial.trial,
-            "samples": samples,
-            "weights": digest,
-            "parameters": 1,
-            "train_nats": lines[-1]["train_nats"],
-        }
-        result |= {
-            "wall_seconds": 9.0,
-            "cpu_seconds": 8.5,
-            "training_seconds": 7.0,
-            "samples_per_s": samples / 7.0,
-            "device": "cpu",
-        }
+        result = {"id": trial.trial, "samples": samples, "weights": digest, "parameters": 1, "device": "cpu"}
+        result |= {"train_nats": lines[-1]["train_nats"], "samples_per_s": samples / 7.0, "wall_seconds": 9.0}
+        result |= {"cpu_seconds": 8.5, "training_seconds": 7.0}
         directory.write_json("result.json", result, lease)
 
 
@@ -219,32 +186,17 @@ def fail_trial(made: Made, trial: TrialRef, error: str) -> None:
     with Lease.take(directory.path) as lease:
         config = seeded(made.study.arm(trial.arm).config, trial.seed)
         directory.write_json("config.json", _config_tree(trial.trial, config), lease)
-        directory.write_json(
-            "failure.json", {"id": trial.trial, "error": error, "traceback": "…", "time": "t", "unix_time": 0.0}, lease
-        )
+        failure = {"id": trial.trial, "error": error, "traceback": "…", "time": "t", "unix_time": 0.0}
+        directory.write_json("failure.json", failure, lease)
 
 
 def _config_tree(trial: str, config) -> dict:
     versions = {"python": "3.11", "torch": "2.13.0", "numpy": "2.4", "numba": "0.68"}
-    session = {
-        "started": "t",
-        "from_samples": 0,
-        "device": "cpu",
-        "threads": 1,
-        "processor": "A processor, AVX-512",
-        "loader_threads": 1,
-        "memory_format": "channels_last",
-    }
-    session |= {"commit": "0123456789abcdef", "dirty": False, "versions": versions}
-    tree = {
-        "id": trial,
-        "canonical": canonical(config),
-        "config": config.model_dump(mode="json"),
-        "numerics": {},
-        "run": {},
-        "labels": {},
-    }
-    return {**tree, "sessions": [session]}
+    session = {"started": "t", "from_samples": 0, "device": "cpu", "threads": 1, "loader_threads": 1}
+    session |= {"processor": "A processor, AVX-512", "memory_format": "channels_last", "versions": versions}
+    session |= {"commit": "0123456789abcdef", "dirty": False}
+    tree = {"id": trial, "canonical": canonical(config), "config": config.model_dump(mode="json"), "numerics": {}}
+    return {**tree, "run": {}, "labels": {}, "sessions": [session]}
 
 
 def _write_evaluation(
@@ -265,14 +217,8 @@ def _write_evaluation(
     ply = np.concatenate([np.arange(count) for count in counts]).astype(np.int16)
     reading = Reading(**config.evaluation.model_dump())
     identity = evaluation_id(digest, reference.subset, reference.history, reading)
-    about = {
-        "format": FORMAT,
-        "id": identity,
-        "metric_set": METRIC_SET,
-        "weights": digest,
-        "samples": samples,
-        "split": reference.split,
-    }
+    about = {"format": FORMAT, "id": identity, "metric_set": METRIC_SET, "weights": digest, "samples": samples}
+    about |= {"split": reference.split}
     about |= {"view": VIEW, "subset": reference.subset, "history": reference.history, **reading._asdict()}
     about |= {"positions": len(games), "games": GAMES, **scores.means(), "seconds": 1.0, "requests": []}
     directory.write(

@@ -1,19 +1,8 @@
 """Whether a committed page is the one made now: the same text, the same numbers, the same pictures, on whatever
 processor.
 
-Sums, exponentials and linear algebra differ in the last bits between processors: numpy, torch and BLAS choose their
-kernels by the instructions they find. So no float that comes out of them is compared by its bytes, in a file or as a
-digest, with one that another machine wrote. Two runs on one machine may be, and are. What is compared with committed
-numbers elsewhere in the tests:
-
-    planes, targets, probes' suites, data order, ids of trials, matches and evaluations: integers, bits and text, the
-    same anywhere (test_gonn,
-        test_other_sets, test_oracle, test_positions, test_sampler, test_config, test_record, test_metrics)
-    initial weights: +, -, *, / and a square root on float64, which IEEE 754 rounds alike anywhere (test_init)
-    losses and logits: within a tolerance (test_loop, test_net)
-    learning a batch by heart: by the median of the last losses, as a single one may overshoot (test_options,
-    test_auxiliary, test_encoder_training) parameters and operations: counted (test_registry, test_conv)
-    pages: by this module (test_example, test_render)
+Sums, exponentials and linear algebra differ in the last bits between processors. So no float that comes out of them is
+compared by its bytes, in a file or as a digest, with one that another machine wrote.
 """
 
 import csv

@@ -13,9 +13,7 @@ from tests.reports.same_text import same_csv, same_file, same_picture, same_text
     "one, other",
     [
         ("a −0.12345 [1,234]", "a −0.12346 [1,234]"),
-        ("+0.0000", "−0.0000"),
         ("46.2 %, 1,234.5", "46.3 %, 1,234.6"),
-        ("0.1", "0.0999"),
         ("1.5e-05", "1.6e-05"),
     ],
 )
@@ -28,13 +26,8 @@ def test_numbers_in_text_may_differ_by_one_in_the_last_place(one, other):
     [
         ("a −0.1234", "a −0.1334"),
         ("−0.1234", "−0.1236"),
-        ("a 1", "b 1"),
-        ("a 1", "a −1"),
-        ("0.5", "−0.5"),
         ("16 games", "17 games"),
         ("81,548", "81,549"),
-        ("trial 9e0c91", "trial 9e0c92"),
-        ("0.1 0.2", "0.1"),
         ("1.5e-05", "1.5e-04"),
         ("helps 0.1", "hurts 0.1"),
     ],
@@ -47,10 +40,8 @@ def test_texts_that_differ(one, other):
     "one, other",
     [
         ("616.815", "616.816"),
-        ("0.285", "0.285001"),
         ("0", "1.1e-16"),
         ("0.5,a 1.25 b", "0.5,a 1.26 b"),
-        ("1e-05", "1.00001e-05"),
     ],
 )
 def test_cells_may_differ_by_one_in_the_last_digit(one, other):
@@ -61,14 +52,10 @@ def test_cells_may_differ_by_one_in_the_last_digit(one, other):
     "one, other",
     [
         ("616.815", "616.817"),
-        ("0.5", "0.6"),
         ("0.285", "0.28501"),
-        ("4", "5"),
         ("3597792", "3597793"),
         ("1", ""),
-        ("1", "helps"),
         ("0.1", "-0.1"),
-        ("0", "0.0001"),
         ("1,2", "1"),
         ("1e-05", "1.0001e-05"),
     ],

@@ -1,6 +1,5 @@
 """Speeds of nets: measured in turns, and cached for a machine and day."""
 
-from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +18,6 @@ from orchestration.experiment.speeds import (
     speeds_of,
     today_file,
 )
-from reports.results.speed_and_looks import ArmSpeed, speed_range
 from reports.workspace import Workspace
 
 REGISTRY = load_registry()
@@ -118,15 +116,6 @@ def test_a_damaged_file_is_measured_again(tmp_path, machine):
     path.parent.mkdir()
     path.write_text("{")
     assert speeds_of(Workspace(tmp_path), {"control": NET}, "cpu", say)["control"]["samples_per_s"] == 800.0
-
-
-def test_a_factor_has_the_range_over_turns():
-    numbers = count(1)
-    one, other = (ArmSpeed(10.0 * next(numbers), "cpu", 0.1, (9.0, 10.0, 12.0), "s") for _ in range(2))
-    assert speed_range(other, one) == (1.0, 2.0)  # the factor itself lies in it
-    apart = ArmSpeed(10.0, "cpu", 0.1, (8.0, 10.0), "t")
-    assert speed_range(one, apart) == (0.9, 1.5)
-    assert speed_range(one, ArmSpeed(10.0, "cpu", 0.1)) is None
 
 
 @pytest.mark.parametrize(("nets", "turn"), [(1, 0.5), (4, 0.5), (8, 0.25), (40, 0.1)])

@@ -7,7 +7,7 @@ import pytest
 
 from orchestration.cli import command as cli
 from orchestration.study.screen_view import power
-from reports.results.planning import KnownNoise
+from reports.results.decisions import KnownNoise
 from reports.stats.model import RunNoise
 from reports.stats.power import smallest_shown
 from reports.stats.verdicts import Thresholds

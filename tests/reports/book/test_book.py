@@ -20,8 +20,7 @@ from reports.results.page import OnPage
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.report import make_report
-from reports.tables.cells import Column, Row, Table, text_cell
-from reports.tables.latex import latex_table, latex_text
+from reports.tables.cells import Column, Row, Table
 from reports.tables.serial import csv_text
 from tests.reports.made_studies import plan_study, registry, train
 from tests.reports.worth.made import effect
@@ -215,34 +214,3 @@ def test_every_base_has_a_structure():
     bases = {name: structure(base.config.net) for name, base in registry().bases.items()}
     assert all(bases.values()) and bases["gonn-b12"] == "ResNet 12 blocks of 192"
     assert bases["clark-full"] == "CNN 7 layers of 64 and 1 full" and bases["lczero-s"] == "encoder 6 layers of 192"
-
-
-def latex_of(rows: int, *texts: str, notes: tuple[str, ...] = ()) -> str:
-    columns = tuple(Column(str(n), "5 % of a_b", "left", brief=n < 3) for n in range(len(texts)))
-    row = {column.key: text_cell(text) for column, text in zip(columns, texts, strict=True)}
-    return latex_table(Table("t", "T", columns, tuple(Row(str(n), row) for n in range(rows)), notes))
-
-
-def test_latex_finds_no_command_in_a_name():
-    text = latex_text("50 % of $x_1$ & {#} \\input{x} ~^ −2 ≥ <a>")
-    assert text == (
-        r"50 \% of \$x\_1\$ \& \{\#\} \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{} "
-        r"$-$2 $\ge$ $<$a$>$"
-    )
-    table = latex_of(1, "a & b")
-    assert r"\begin{tabular}{l}" in table and r"5 \% of a\_b \\" in table and " & " not in table
-
-
-def test_latex_has_rules_caption_label_and_notes_in_print():
-    table = latex_of(2, "a", notes=("50 % more", "second"))
-    order = (r"\caption{T}\label{tab:t}", r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}", r"50 \% more\par")
-    places = [table.index(part) for part in order]
-    assert places == sorted(places) and table.index("second") < table.index(r"\end{table}")
-    assert not [line for line in table.splitlines()[1:] if line.startswith("%")]
-
-
-def test_latex_sets_long_words_in_paragraphs_and_long_tables_over_pages():
-    table = latex_of(1, "short", "word " * 40, "make ablation NAME=last_move_input " * 3, "in no print")
-    assert table.count(r"\raggedright\arraybackslash}p{") == 2 and r"{l>" in table and "in no print" not in table
-    assert r"NAME=\allowbreak{}last\_\allowbreak{}move" in table
-    assert r"\begin{longtable}" not in table and r"\begin{longtable}" in latex_of(60, "a")

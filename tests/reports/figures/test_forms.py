@@ -17,8 +17,8 @@ from reports.figures.study import cut_at_uniform, draw
 from reports.figures.style import FAR, reach
 from reports.page import forest_groups
 from reports.play.ladder import read_ladder
-from reports.results.curves import UNIFORM
 from reports.results.decisions import load_results
+from reports.results.study_results import UNIFORM
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.page import study_forest

@@ -12,7 +12,7 @@ from reports.book.book import write_book
 from reports.frames.rows import csv_bytes, make_frame
 from reports.results.decisions import load_results
 from reports.study.report import make_report
-from reports.study.report_tables import report_tables
+from reports.study.tables import report_tables
 from reports.tables.entities import ENTITIES, TRIALS, frame_fields
 from tests.reports.made_studies import finish_trial, plan_study, train
 from tests.reports.play.made_matches import ENGINE, net, won, write_match

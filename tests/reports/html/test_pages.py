@@ -130,7 +130,7 @@ def test_a_row_an_enhancement_with_interval_p_trials_and_command(made, page):
 
 
 def test_every_table_of_the_report_is_there(made, text, page):
-    for name in ("arms", "effects", "rates", "claims", "metrics", "move-numbers", "trials"):
+    for name in ("arms", "effects", "rates", "claims", "metrics", "trials"):
         assert f'id="table-{name}"' in text
     assert all(about.get("scope") in ("col", "row") for about in page.attributes("th"))
     assert any([cell.strip() for cell in row[1:3]] == ["1", made.study.trials[0].trial] for row in page.rows)

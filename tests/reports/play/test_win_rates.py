@@ -10,7 +10,7 @@ from gonn_core.play.match.record import load_matches
 from reports.play.win_rates import SeedGames, win_rate_effect, win_rates
 from reports.results.decisions import load_results
 from reports.study.report import make_report
-from reports.study.report_tables import report_tables
+from reports.study.tables import report_tables
 from tests.reports.made_studies import plan_study, registry, train
 from tests.reports.play.made_matches import net, won, write_match
 

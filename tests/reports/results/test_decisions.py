@@ -83,7 +83,7 @@ def test_the_p_of_a_card_is_that_of_all_looks_together(tmp_path):
     assert repeated_p(SEEDS, [planned_level(SEEDS, 0.05)]) == pytest.approx(0.05, rel=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_was_shown_stays_shown_whatever_comes_later(tmp_path, seed):
     """Decisions and q at every number of trials: of a card that was shown q never rises, of others no look changes."""
     made = planned(tmp_path, LARGE, NONE, SOME)
@@ -101,27 +101,21 @@ def test_what_was_shown_stays_shown_whatever_comes_later(tmp_path, seed):
     assert len(before) > 1
 
 
-def test_what_another_study_trains_of_an_arm_that_stopped_changes_no_look(tmp_path):
+def test_what_else_is_trained_or_lost_changes_no_look(tmp_path):
     made = planned(tmp_path, LARGE, NONE)
     train_due(made, {arm_of(made, LARGE): 0.2})
     before = results_of(made)
     for ref in made.study.trials:
-        if ref.arm == arm_of(made, LARGE) and ref.seed > 3:
+        if ref.arm == arm_of(made, LARGE) and ref.seed > 3:  # by another study, of an arm that stopped
             finish_trial(made, ref, -0.5)
     after = results_of(made)
     assert after.looks == before.looks and [each.id for each in after.trials] == [each.id for each in before.trials]
     assert analyse_study(after, "nats").effects == analyse_study(before, "nats").effects
-
-
-def test_a_trial_that_is_lost_is_due_again_and_decides_the_same(tmp_path):
-    made = planned(tmp_path, LARGE, NONE)
-    effects = {arm_of(made, LARGE): 0.2}
-    train_due(made, effects)
-    before, lost = results_of(made).looks, made.study.trials[1]
+    lost = made.study.trials[1]
     (made.runs / lost.trial / "result.json").unlink()
     assert results_of(made).looks == () and lost in [each.ref for each in results_of(made).unfinished]
-    finish_trial(made, lost, effects.get(lost.arm, 0.0))
-    assert results_of(made).looks == before
+    finish_trial(made, lost, {arm_of(made, LARGE): 0.2}.get(lost.arm, 0.0))
+    assert results_of(made).looks == before.looks
 
 
 def test_looks_that_were_all_taken_before_stop_no_arm(tmp_path):

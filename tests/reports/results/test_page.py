@@ -96,10 +96,3 @@ def test_too_few_runs_have_no_q_and_cost_the_others_none(tmp_path):
     first, second = (row.effects[0, "nats"] for row in judge_page([one, few]))
     assert first.effect.q == 0.02 and second.effect.q is None and second.could_show is None
     assert second.verdict is EffectVerdict.UNDERPOWERED
-
-
-def test_the_effect_at_the_base_stands_beside_a_mean(tmp_path):
-    base = effect(-0.01, 0.02)
-    made = analysed(tmp_path, {"parametric_relu": 0.02, "ko_plane": 0.2}, at_base={"parametric_relu": base})
-    first, second = (row.effects[0, "nats"] for row in judge_page([made]))
-    assert first.at_base is base and second.at_base is None

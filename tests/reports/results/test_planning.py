@@ -5,9 +5,8 @@ import math
 import pytest
 
 from reports.results.compare import analyse_study
-from reports.results.decisions import load_results
+from reports.results.decisions import known_noise, load_results, planned_effect
 from reports.results.group import Groups
-from reports.results.planning import known_noise, planned_effect
 from tests.reports.made_studies import plan_study, train
 
 

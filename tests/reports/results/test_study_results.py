@@ -10,7 +10,8 @@ from gonn_core import numerics
 from gonn_core.errors import InputError
 from gonn_core.nets import cost
 from reports.results.decisions import load_results
-from reports.stats.clusters import sums_by_game
+from reports.results.study_results import UNRECORDED, machines_of
+from reports.stats.estimates import sums_by_game
 from tests.reports.made_studies import GAMES, fail_trial, plan_study, train
 
 
@@ -53,27 +54,8 @@ def test_sums_by_game_are_those_of_the_stored_positions(results):
     assert arm.seeds == (1, 3) and len(counts) == GAMES
     assert np.allclose(arm.sums[1], sums) and (arm.counts == counts).all()
     assert arm.means[1] == pytest.approx(stored.summary["nats"])
-
-
-@pytest.mark.parametrize("metric", ["top1", "top4"])
-def test_hit_rates_agree_with_the_stored_means(results, metric):
-    stored = [trial.evaluations[0].summary[metric] for trial in results.evaluated("control", 0).values()]
-    assert results.arm_result("control", 0, metric).means == pytest.approx(stored)
-
-
-def test_rank_counts_from_one_and_probability_is_that_of_the_move(results):
-    scores = results.evaluated("control", 0)[1].evaluations[0].scores
-    assert results.arm_result("control", 0, "rank").means[0] == pytest.approx(scores.rank.mean() + 1)
-    assert results.arm_result("control", 0, "probability").means[0] == pytest.approx(
-        np.exp(-scores.nats).mean(), rel=1e-6
-    )
-
-
-def test_an_arm_without_results_has_none(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2, 3))
-    results = load_results(made.study, made.runs)
-    assert results.arm_result("control", 0, "nats") is None and len(results.unfinished) == 6
-    assert results.speeds == {} and results.look_counts == {}
+    assert results.arm_result("control", 0, "top1").means[1] == pytest.approx(stored.summary["top1"])
+    assert results.arm_result("control", 0, "rank").means[1] == pytest.approx(stored.scores.rank.mean() + 1)
 
 
 def change_evaluations(folder, **values):
@@ -130,7 +112,7 @@ def test_speeds_and_looks_lie_beside_the_study(tmp_path):
     ("name", "text", "message"),
     [
         ("speed.json", '{"control": {}}', "no speed of arm control"),
-        ("speed.json", '{"control": {"samples_per_s": 0, "device": "cpu"}}', "0.0 samples/s of arm control"),
+        ("speed.json", '{"control": {"samples_per_s": 0, "device": "cpu"}}', "no speed of arm control"),
         ("looks.json", "3", "holds no mapping"),
     ],
 )
@@ -147,3 +129,9 @@ def test_damaged_speeds_are_told_and_measured_again(tmp_path, caplog, text, what
     (made.study_folder / "speed.json").write_text(text)
     assert load_results(made.study, made.runs, made.study_folder).speeds == {}
     assert len(caplog.messages) == 1 and what in caplog.text and "`gonn ablate` measures them again" in caplog.text
+
+
+def test_kinds_of_machine_of_a_trial():
+    cpu = {"device": "cpu", "processor": "One"}
+    sessions = [cpu, cpu, {**cpu, "processor": "Other"}, {"device": "cpu"}, {"device": "Some GPU"}]
+    assert machines_of(sessions) == ("One", "Other", UNRECORDED, "Some GPU")

@@ -11,9 +11,9 @@ from gonn_core.errors import Damaged, InputError
 from gonn_core.evaluation.metrics import VALUES, by_move_number
 from gonn_core.evaluation.stored import Evaluation, load_evaluations, pack_compact, whole_evaluations
 from gonn_core.metrics import METRICS
-from reports.results import sums
+from reports.results import study_results
 from reports.results.decisions import load_results
-from reports.results.sums import SummedEvaluation
+from reports.results.study_results import SummedEvaluation
 from reports.study.render import write_report
 from tests.reports.made_studies import Made, plan_study, train
 
@@ -31,72 +31,55 @@ def evaluations(made: Made) -> list:
 
 def summed(evaluation, folder: Path | None) -> SummedEvaluation:
     """As in another process: nothing is remembered."""
-    sums._read_sums.cache_clear()
+    study_results._read_sums.cache_clear()
     return SummedEvaluation(evaluation.summary, evaluation.path, folder)
 
 
-@pytest.mark.parametrize("kept", ["nothing kept", "first", "again"])
-def test_sums_are_those_of_the_positions(made, kept):
-    folder = None if kept == "nothing kept" else made.folder / "sums"
+@pytest.mark.parametrize("cached", [False, True])
+def test_sums_are_those_of_the_positions(made, cached):
+    folder = made.folder / "sums" if cached else None
     for evaluation in evaluations(made):
-        if kept == "again":
+        if cached:
             summed(evaluation, folder).game_sums("nats")
-        found = summed(evaluation, folder)
+        sums = summed(evaluation, folder)
         for metric in VALUES:
-            mine, slow = found.game_sums(metric), evaluation.game_sums(metric)
+            mine, slow = sums.game_sums(metric), evaluation.game_sums(metric)
             if METRICS[metric].legal_only or METRICS[metric].planes > 1:  # of policies of one plane over all points
                 assert mine is slow is None
                 continue
-            assert all(
-                one.dtype == other.dtype and np.array_equal(one, other) for one, other in zip(mine, slow, strict=True)
-            )
-        assert found.by_move_number == by_move_number(evaluation.scores)
-        assert (
-            found.guesses.sum() == evaluation.summary["positions"]
-            and found.guesses[0] == found.game_sums("top1").sums.sum()
-        )
-        assert "_arrays" not in vars(found), "the positions are not kept in memory"
+            assert all(np.array_equal(one, other) for one, other in zip(mine, slow, strict=True))
+        assert sums.by_move_number == by_move_number(evaluation.scores)
+        assert sums.guesses.sum() == evaluation.summary["positions"]
+        assert "_arrays" not in vars(sums), "the positions are not kept in memory"
 
 
-def test_kept_sums_are_read_without_the_positions(made):
+def test_another_evaluation_in_the_place_of_one_has_other_sums(made):
     (evaluation, *_), folder = evaluations(made), made.folder / "sums"
-    before = summed(evaluation, folder).game_sums("rank")
-    data = bytearray(evaluation.path.read_bytes())
-    data[200] ^= 1  # inside the first array: its table of contents, at the end, is as it was
-    evaluation.path.write_bytes(data)
-    assert np.array_equal(summed(evaluation, folder).game_sums("rank").sums, before.sums)
-
-
-def test_another_evaluation_has_other_sums(made):
-    (evaluation, *_), folder = evaluations(made), made.folder / "sums"
-    summed(evaluation, folder).game_sums("rank")
+    before = summed(evaluation, folder).game_sums("rank").sums
     with np.load(evaluation.path) as file:
         arrays = dict(file)
     arrays["rank"] = arrays["rank"][::-1] + np.uint16(1)
     np.savez(evaluation.path, **arrays)
     changed = Evaluation(evaluation.summary, evaluation.path)
-    assert np.array_equal(summed(changed, folder).game_sums("rank").sums, changed.game_sums("rank").sums)
+    after = summed(changed, folder).game_sums("rank").sums
+    assert np.array_equal(after, changed.game_sums("rank").sums) and not np.array_equal(after, before)
 
 
-def test_metrics_that_are_not_held_and_damaged_files(made):
+def test_metrics_that_are_not_held_and_damaged_caches(made):
     evaluation, folder = evaluations(made)[0], made.folder / "sums"
     with np.load(evaluation.path) as file:
         arrays = {name: file[name] for name in file if name not in ("entropy", "ply", "ko")}
     np.savez(evaluation.path, **arrays)
     for _ in range(2):
-        found = summed(evaluations(made)[0], folder)
-        assert (
-            found.game_sums("entropy") is None and found.game_sums("top1_ko") is None and found.by_move_number is None
-        )
-        assert found.game_sums("nats").sums.shape == (evaluation.summary["games"],)
+        sums = summed(evaluations(made)[0], folder)
+        assert sums.game_sums("entropy") is None and sums.game_sums("top1_ko") is None and sums.by_move_number is None
     (file,) = folder.iterdir()
     for damaged in (b"", b"x" * 80, file.read_bytes()[:-8]):
         file.write_bytes(damaged)
-        assert np.array_equal(
-            summed(evaluations(made)[0], folder).game_sums("nats").sums, evaluation.game_sums("nats").sums
-        )
+        nats = summed(evaluations(made)[0], folder).game_sums("nats").sums
+        assert np.array_equal(nats, evaluation.game_sums("nats").sums)
     with pytest.raises(ValueError, match="valid are nats, "):
-        found.game_sums("nosuch")
+        sums.game_sums("nosuch")
 
 
 def compact(made: Made) -> None:
@@ -119,10 +102,6 @@ def test_a_compact_evaluation_has_the_sums_of_its_positions(made):
         assert np.array_equal(stored.sums.guesses, expected.guesses) and stored.sums.moves == expected.moves
         with pytest.raises(InputError, match="sums by game only"):
             _ = stored.scores
-
-
-def test_damaged_or_missing_sums_are_found(made):
-    compact(made)
     first, second, *_ = evaluations(made)
     data = bytearray(first.path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -133,44 +112,29 @@ def test_damaged_or_missing_sums_are_found(made):
     assert all(isinstance(each, Damaged) for each in damages) and len(whole) == len(made.study.evaluations) - 2
 
 
-def test_reports_are_the_same_byte_for_byte(made):
+def test_reports_are_the_same_byte_for_byte_and_figures_are_drawn_again_only_when_something_changed(made, monkeypatch):
     """Without and with the cache, and from compact trials."""
-
-    def report(cache: Path | None, out: str) -> dict[str, bytes]:
-        write_report(
-            made.study,
-            load_results(made.study, made.runs, made.study_folder, cache),
-            made.folder / out,
-            made.registry,
-            cache=cache,
-        )
-        return {path.name: path.read_bytes() for path in (made.folder / out / made.study.id).iterdir()}
-
-    plain = report(None, "plain")
-    assert report(made.folder / "sums", "kept") == plain == report(made.folder / "sums", "kept")
-    assert len(list((made.folder / "sums").glob("*.sums"))) == len(made.study.trials) * len(made.study.evaluations)
-    compact(made)
-    sums._read_sums.cache_clear()
-    assert report(None, "compact") == plain
-
-
-def test_a_figure_is_drawn_again_only_when_something_changed(made, monkeypatch):
     drawn, folder = [], made.folder / "out" / made.study.id
 
     def draw(*arguments) -> dict[str, bytes]:
         drawn.append(len(drawn))
         return {"figure.png": b"png %d" % len(drawn), "figure.svg": b"svg"}
 
-    def report(**changes) -> bytes:
-        results = replace(load_results(made.study, made.runs, made.study_folder, made.folder / "sums"), **changes)
-        write_report(made.study, results, made.folder / "out", made.registry, cache=made.folder / "sums")
-        return (folder / "figure.png").read_bytes()
+    def report(cache: Path | None = made.folder / "sums", **changes) -> dict[str, bytes]:
+        results = replace(load_results(made.study, made.runs, made.study_folder, cache), **changes)
+        write_report(made.study, results, made.folder / "out", made.registry, cache=cache)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def text(files: dict[str, bytes]) -> dict[str, bytes]:
+        return {name: data for name, data in files.items() if name.endswith((".md", ".json", ".csv"))}
 
     monkeypatch.setattr("reports.figures.study.draw", draw)
-    assert [report(), report()] == [b"png 1", b"png 1"]
-    (folder / "figure.png").write_bytes(b"somebody else's")
-    assert report() == b"png 1"
+    first, again, plain = report(), report(), report(None)
+    assert first == again and text(first) == text(plain) and len(drawn) == 2
+    assert len(list((made.folder / "sums").glob("*.sums"))) == len(made.study.trials) * len(made.study.evaluations)
     trials = load_results(made.study, made.runs, made.study_folder).trials
-    assert report(trials=(replace(trials[0], curve=trials[0].curve[:-1]), *trials[1:])) == b"png 2"
-    (folder / "figure.svg").unlink()
-    assert report() == b"png 3" and (folder / "figure.svg").exists() and report() == b"png 3"
+    shorter = replace(trials[0], curve=trials[0].curve[:-1])
+    assert report(trials=(shorter, *trials[1:]))["figure.png"] == b"png 3"
+    compact(made)
+    study_results._read_sums.cache_clear()
+    assert text(report(None)) == text(plain)

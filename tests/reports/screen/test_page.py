@@ -11,9 +11,8 @@ from reports.results.decisions import load_results
 from reports.screen.figure import draw_runs
 from reports.screen.interactions import folded_tables, printed_tables
 from reports.stats.verdicts import EffectVerdict
-from reports.study.render import write_report
+from reports.study.render import print_report, write_report
 from reports.study.report import make_report
-from reports.study.terminal import print_report
 from tests.reports.made_studies import plan_study, train
 
 CARDS = (

@@ -1,12 +1,20 @@
 """Variances between games, and t with two parts, against other formulas for the same thing."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from reports.results.speed_and_looks import look_counts_text
-from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise, sums_by_game
-from reports.stats.estimates import effect_of, spread
+from reports.stats.estimates import (
+    ArmResult,
+    EvaluationNoise,
+    effect_of,
+    evaluation_noise,
+    mean_effect,
+    spread,
+    sums_by_game,
+)
 from tests.reports.stats.checks import bootstrap_over_games
 
 
@@ -24,35 +32,22 @@ def test_closed_form_agrees_with_the_bootstrap_over_games():
     hits = generator.binomial(counts, generator.beta(3, 5, 400)).astype(float)
     sums = np.stack([losses, hits])
     closed = [evaluation_noise(each[None], counts).total for each in sums]
-    means = bootstrap_over_games(sums, counts, replicates=4000, seed=1)
-    assert means.std(0, ddof=1) == pytest.approx(np.sqrt(closed), rel=0.04)  # 4,000 replicates: standard error 1.1 %
-    assert np.array_equal(means[:50], bootstrap_over_games(sums, counts, replicates=50, seed=1))
-
-
-def test_games_not_positions_are_the_units():
-    """Positions of a game that agree fully: the variance is that of the games' number, not of the positions'."""
-    generator = np.random.default_rng(2)
-    by_game = generator.normal(size=100)
-    counts = np.full(100, 200)
-    assert evaluation_noise(by_game[None] * counts, counts).total == pytest.approx(by_game.var(ddof=1) / 100)
+    means = bootstrap_over_games(sums, counts, replicates=2000, seed=1)
+    assert means.std(0, ddof=1) == pytest.approx(np.sqrt(closed), rel=0.06)  # 2,000 replicates: standard error 1.6 %
+    by_game = generator.normal(size=100)  # positions of a game that agree fully: the games are the units
+    noise = evaluation_noise(by_game[None] * 200, np.full(100, 200))
+    assert noise.total == pytest.approx(by_game.var(ddof=1) / 100)
 
 
 def test_evaluation_noise_separates_common_from_seed_specific():
     generator = np.random.default_rng(3)
     counts = np.full(5000, 100)
-    common = generator.normal(0, 0.3, size=5000)
-    specific = generator.normal(0, 0.6, size=(4, 5000))
+    common, specific = generator.normal(0, 0.3, size=5000), generator.normal(0, 0.6, size=(4, 5000))
     noise = evaluation_noise((common + specific) * counts, counts)
     assert noise.common == pytest.approx(0.09 / 5000, rel=0.2)
     assert noise.specific == pytest.approx(0.36 / 4 / 5000, rel=0.05)
-
-
-def test_common_noise_is_never_negative():
-    generator = np.random.default_rng(4)
-    counts = np.full(60, 100)
-    specific = generator.normal(size=(2, 60))
-    noise = evaluation_noise((specific - specific.mean(0)) * counts, counts)  # seeds that cancel exactly
-    assert noise.common == 0.0 and noise.specific > 0
+    cancelled = evaluation_noise((specific - specific.mean(0)) * counts, counts)  # seeds that cancel exactly
+    assert cancelled.common == 0.0 and cancelled.specific > 0
 
 
 def test_spread_with_one_part_is_that_parts_t():
@@ -75,6 +70,24 @@ def test_arm_results_are_checked(sums):
         ArmResult((0, 1), sums, np.array([5, 5]))
 
 
-def test_looks_are_said():
-    assert look_counts_text({}) == "Looks at the test results: 0."
-    assert "3 (table 2, claims 1)" in look_counts_text({"table": 2, "claims": 1, "plots": 0})
+def test_the_mean_of_an_arm_is_one_of_t_over_its_seeds_and_of_its_games():
+    values = np.array([0.4, 0.5, 0.45, 0.47])
+    alone = mean_effect("a", ArmResult((1, 2, 3, 4), np.outer(values, np.ones(2)), np.ones(2)), 0.3)
+    theirs = stats.ttest_1samp(values, 0.3)
+    assert (alone.delta, alone.p) == (pytest.approx(values.mean() - 0.3), pytest.approx(theirs.pvalue))
+    ends = theirs.confidence_interval()
+    assert (alone.interval95.low + 0.3, alone.interval95.high + 0.3) == pytest.approx((ends.low, ends.high))
+    assert mean_effect("a", ArmResult((1,), [[0.4, 0.4]], [1, 1])).interval95 is None
+    games = np.random.default_rng(0).normal(0.4, 0.1, 50)
+    with_games = mean_effect("a", ArmResult((1, 2, 3, 4), games + values[:, None] - 0.4, np.ones(50)))
+    assert with_games.se == pytest.approx(math.hypot(values.std(ddof=1) / 2, games.std(ddof=1) / math.sqrt(50)))
+
+
+def test_the_interval_of_a_level_covers_the_truth_of_new_seeds_and_games():
+    generator, covered = np.random.default_rng(3), 0
+    for _ in range(400):
+        nets, games = generator.normal(0.4, 0.01, (4, 1)), generator.normal(0, 0.08, 60)
+        sums = nets + games + generator.normal(0, 0.05, (4, 60))
+        interval = mean_effect("a", ArmResult((1, 2, 3, 4), sums, np.ones(60))).interval95
+        covered += interval.low <= 0.4 <= interval.high
+    assert 0.92 <= covered / 400 <= 0.99

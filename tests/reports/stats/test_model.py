@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reports.stats.clusters import evaluation_noise
+from reports.stats.estimates import evaluation_noise
 from reports.stats.mixed import Design
 from reports.stats.model import SHARED, Model
 
@@ -97,20 +97,6 @@ def test_configurations_that_compute_the_same_have_no_effect_and_no_part_in_the_
     for level in (1, 2):
         one, other = found.effect("a", np.eye(3)[level]), without.effect("a", np.eye(2)[level - 1])
         assert one.se == pytest.approx(other.se) and one.df == pytest.approx(other.df)
-
-
-def test_a_noisier_level_keeps_most_of_its_noise_and_makes_that_of_the_others_larger():
-    generator = np.random.default_rng(8)
-    arms = (generator.normal(size=(4, 4)) * np.array([[1.0], [1.0], [1.0], [5.0]])).tolist()
-    noisy = alone(*arms).effect("noisy", np.eye(3)[2])
-    assert noisy.se**2 >= 0.6 * np.var(np.array(arms[3]) - arms[0], ddof=1) / 4
-    assert alone(*arms).effect("a", np.eye(3)[0]).se > alone(*arms[:3]).effect("a", np.eye(2)[0]).se
-
-
-def test_neighbours_of_a_cumulative_design_are_differences_of_their_two_arms():
-    arms = {(0, 0): by_seed(1.0, 1.1, 1.3), (1, 0): by_seed(1.5, 1.4, 1.6), (1, 1): by_seed(1.9, 1.5, 1.8)}
-    second = model(arms).effect("b", np.array([0.0, 1.0]))
-    assert second.delta == pytest.approx(np.mean([0.4, 0.1, 0.2])) and second.runs == (3, 3) and not second.is_mean
 
 
 def test_of_exclusive_levels_and_of_what_the_base_has_each_side_has_its_runs():

@@ -17,12 +17,9 @@ def smallest(sd: float, seeds: int, df: float = 1.0, evaluation: float = 0.0) ->
     return smallest_effect(RunNoise(sd / 2**0.5, df), evaluation**2, seeds, THRESHOLDS)
 
 
-@pytest.mark.parametrize(
-    ("sd", "effect", "seeds"),
-    [(0.008, 0.01, 8), (0.008, 0.02, 4), (0.011, 0.01, 12), (0.011, 0.02, 5), (0.014, 0.01, 18), (0.014, 0.02, 7)],
-)
+@pytest.mark.parametrize(("sd", "effect", "seeds"), [(0.008, 0.01, 8), (0.011, 0.02, 5), (0.014, 0.01, 18)])
 def test_seeds_needed_as_measured_by_the_feasibility_study(sd, effect, seeds):
-    """spec: feasibility 3, second figure of each cell: 80 % power of the paired t test."""
+    """80 % power of the paired t test."""
     assert next(n for n in itertools.count(2) if smallest(sd, n) <= effect) == pytest.approx(seeds, abs=1)
 
 
@@ -31,14 +28,12 @@ def test_the_smallest_effect_is_shown_with_the_power_asked_for():
     assert stats.nct.sf(critical, 7.0, effect / 0.006) == pytest.approx(0.80, abs=1e-6)
 
 
-def test_seeds_do_not_buy_what_only_games_can():
+def test_seeds_games_and_known_noise_each_shrink_their_part():
     assert smallest(0.01, 1000, evaluation=0.002) > 0.004 > smallest(0.01, 1000, evaluation=0.001)
-
-
-def test_more_seeds_games_and_other_effects_show_less():
     assert smallest(0.011, 8, evaluation=0.002) < smallest(0.011, 4, evaluation=0.002)
-    assert smallest(0.011, 4, evaluation=0.001) < smallest(0.011, 4, evaluation=0.002)
     assert smallest(0.011, 4, df=2.0) < smallest(0.011, 4) and smallest(0.011, 4, df=20) == smallest(0.011, 4, df=2.0)
+    with pytest.raises(ValueError, match="at least 2"):
+        smallest(0.01, 1)
 
 
 def test_one_more_effect_at_the_level_of_a_page_is_shown():
@@ -46,8 +41,3 @@ def test_one_more_effect_at_the_level_of_a_page_is_shown():
     level = page_level(discovery_rates([*others, 0.7]), 0.05)
     assert level == pytest.approx(0.05 * 3 / 6)
     assert discovery_rates([*others, 0.999 * level])[-1] <= 0.05 < discovery_rates([*others, 1.001 * level])[-1]
-
-
-def test_one_seed_cannot_be_planned():
-    with pytest.raises(ValueError, match="at least 2"):
-        smallest(0.01, 1)

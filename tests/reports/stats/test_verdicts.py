@@ -49,11 +49,6 @@ def test_q_alone_shows_and_the_interval_alone_leans(ruler, q, lower, higher):
     assert judge_effect(drawn(ruler, q), "higher", THRESHOLDS) is higher
 
 
-def test_a_difference_of_nothing_is_never_shown():
-    same = made_effect(0.0, delta=0.0, interval95=Interval(0.0, 0.0))
-    assert judge_effect(same, "lower", THRESHOLDS) is EffectVerdict.NOT_SHOWN
-
-
 def slow_benjamini_hochberg(p: list[float]) -> list[float]:
     """The least false discovery rate among all cuts at or above each p."""
     return [min([1.0, *(cut * len(p) / sum(each <= cut for each in p) for cut in p if cut >= own)]) for own in p]

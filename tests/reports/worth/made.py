@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from reports.stats.clusters import EvaluationNoise
-from reports.stats.estimates import Effect, effect_of
+from reports.stats.estimates import Effect, EvaluationNoise, effect_of
 from reports.worth.curve import ControlCurve, CurvePoint
 
 SAMPLES = (25_000, 50_000, 100_000, 200_000)
