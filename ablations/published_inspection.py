@@ -29,8 +29,6 @@ class PublishedSlopes(Strict):
     layers: Text
     mean: Range
     sd: Range | None = None
-    pooled: bool = False
-    """Of the layer before the head's pooling, else of all others."""
 
 
 class PublishedChannel(Strict):

@@ -13,7 +13,7 @@ from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation
 from gonn_core.evaluation.probes import stored as stored_probes
 from gonn_core.evaluation.probes.measure import answers, ladder_maps, policies
 from gonn_core.evaluation.probes.suite import PUBLISHED, Suite
-from gonn_core.files.seals import digest_of
+from gonn_core.files.seals import digest_of, sealed_json
 from gonn_core.go.layout import KO, PLY
 from gonn_core.records.views import subset
 from gonn_core.settings.data import HistoryMode
@@ -85,7 +85,7 @@ def answer_probes(directory: TrialDirectory, suite: Suite) -> stored_probes.Prob
         arrays.parent.mkdir(exist_ok=True)
         # Before the summary: a reader that finds the summary finds both.
         directory.write(f"probes/{arrays.name}", packed, lease)
-        directory.write(f"probes/{summary['id']}.json", stored_probes.to_json(summary), lease)
+        directory.write(f"probes/{summary['id']}.json", sealed_json(summary, allow_nan=False), lease)
     return stored_probes.ProbeAnswers(summary, arrays)
 
 

@@ -10,7 +10,7 @@ from ablations.registry import Registry
 from reports.book.published import CERTAINTY, HERE, comparable, coverage, legend, mark, own_row, percent
 from reports.page import Section
 from reports.play.matches import NOTHING_PLAYED, Played, against_engine
-from reports.results.nets import MeasuredNet, level_cell, perplexity_cell
+from reports.results.nets import MeasuredNet, level_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
 from reports.tables.formats import HISTORY, in_short
@@ -171,9 +171,10 @@ def stats_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
 
 def _stats_row(registry: Registry, net: MeasuredNet) -> Row:
     number = comparable(registry, net)
-    values = {
-        **{metric: level_cell(net, number, metric) for metric in _SCORES},
-        "perplexity": perplexity_cell(net, number),
-        "history": None if number is None else HISTORY[net.study.evaluations[number].history],
-    }
+    values: dict[str, Any] = {metric: level_cell(net, number, metric) for metric in _SCORES}
+    if number is not None:
+        values["history"] = HISTORY[net.study.evaluations[number].history]
+    if values["nats"].trials:
+        perplexity = math.exp(values["nats"].value[0])
+        values["perplexity"] = Cell(f"{perplexity:.2f}", perplexity, values["nats"].trials, number)
     return own_row(_STATS, net, values)

@@ -4,7 +4,6 @@ section of the report over all studies, and a page in out/samples."""
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -62,23 +61,15 @@ _RATE_NOTE = (
 )
 
 
-class TrendKind(StrEnum):
-    """How the size of an effect changes with samples."""
-
-    GROWING = "growing"
-    FADING = "fading"
-    STEADY = "steady"
-    UNSETTLED = "not settled"
-
-
 @dataclass(frozen=True)
 class Trend:
-    """slope: nats per doubling of the samples, its 95 % interval and two-sided p."""
+    """slope: nats per doubling of the samples, its 95 % interval and two-sided p; kind: growing, fading, steady or not
+    settled."""
 
     slope: float
     interval95: Interval
     p: float
-    kind: TrendKind
+    kind: str
 
 
 def trend(effects: Mapping[int, Effect], alpha: float, margin: float) -> Trend | None:
@@ -104,11 +95,11 @@ def trend(effects: Mapping[int, Effect], alpha: float, margin: float) -> Trend |
     slope, total = float(shares @ deltas), float(variances.sum())
     spread = Spread(math.sqrt(total), total / float((variances / dfs).sum()))
     p = spread.p_value(slope)
-    kind = TrendKind.UNSETTLED
+    kind = "not settled"
     if p < alpha:
-        kind = TrendKind.GROWING if slope * np.average(deltas, weights=weights) > 0 else TrendKind.FADING
+        kind = "growing" if slope * np.average(deltas, weights=weights) > 0 else "fading"
     elif spread.interval(slope, 0.90).within(margin):
-        kind = TrendKind.STEADY
+        kind = "steady"
     return Trend(slope, spread.interval(slope, 0.95), p, kind)
 
 

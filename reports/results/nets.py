@@ -1,6 +1,5 @@
 """The nets behind a set of studies, each once: an arm that several studies share is one net, with all its seeds."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -99,12 +98,6 @@ def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
         low, high = (formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in value[1:])
         text += f" [{low}, {high}]"
     return Cell(text, value, tuple(trial.id for trial in net.evaluated(number)), number)
-
-
-def perplexity_cell(net: MeasuredNet, number: int | None) -> Cell:
-    """exp of the mean nats."""
-    cell = level_cell(net, number, "nats")
-    return replace(cell, text=f"{math.exp(cell.value[0]):.2f}", value=math.exp(cell.value[0])) if cell.value else cell
 
 
 def structure(net: NetConfig) -> str:

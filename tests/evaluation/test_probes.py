@@ -220,7 +220,6 @@ def test_a_random_net_scores_near_0():
     net = build_net(config.net, plane_names(config.features), 3)
     suite = drawn_suite()
     given = answers(net, config.features, suite)
-    assert net.training
     for group in suite.groups[1:]:
         inside = np.array([case.group == group for case in suite.cases])
         score = group_score(family(group), CaseAnswers(*(each[inside] for each in given)))

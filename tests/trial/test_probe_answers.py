@@ -8,6 +8,7 @@ from gonn_core.errors import UserError
 from gonn_core.evaluation.probes import stored
 from gonn_core.evaluation.probes.stored import CaseAnswers
 from gonn_core.evaluation.probes.suite import PUBLISHED, drawn_suite, published
+from gonn_core.files.seals import sealed_json
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import answer_probes, stored_answers
@@ -61,7 +62,7 @@ def answer(made, arm, move_share, found_share, seed_shift=0.0):
         with Lease.take(directory.path) as lease:
             (directory.path / "probes").mkdir()
             directory.write(f"probes/{summary['id']}.npz", stored.pack(suite, given, policies), lease)
-            directory.write(f"probes/{summary['id']}.json", stored.to_json(summary), lease)
+            directory.write(f"probes/{summary['id']}.json", sealed_json(summary, allow_nan=False), lease)
 
 
 def test_effects_and_claims_come_from_stored_answers(tmp_path):

@@ -1,8 +1,7 @@
 """A net on a suite of probes: the probabilities of right and wrong moves, and those of a ladder head
 (`training.auxiliary.ladders`; spec: GoNN 7.1, 7.2)."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -45,10 +44,11 @@ def policies(net: torch.nn.Module, features: FeatureConfig, positions: Sequence[
 
 
 def answers(net: torch.nn.Module, features: FeatureConfig, suite: Suite) -> CaseAnswers:
-    """The probabilities of a net in inference mode in every case. `right` is 0 where no move is named right."""
-    with _evaluating(net):
-        in_cases = policies(net, features, [case.position for case in suite.cases])
-        in_twins = iter(policies(net, features, [case.twin for case in suite.cases if case.twin is not None]))
+    """The probabilities of a net, which is put into inference mode, in every case. `right` is 0 where no move is named
+    right."""
+    net.eval()
+    in_cases = policies(net, features, [case.position for case in suite.cases])
+    in_twins = iter(policies(net, features, [case.twin for case in suite.cases if case.twin is not None]))
     pairs = [
         _best(case, policy, next(in_twins) if case.twin is not None else None)
         for case, policy in zip(suite.cases, in_cases, strict=True)
@@ -68,21 +68,10 @@ def _best(case: Case, policy: np.ndarray, twin: np.ndarray | None) -> tuple[floa
 
 
 def ladder_maps(net: PolicyNet, features: FeatureConfig, positions: Sequence[Position]) -> np.ndarray | None:
-    """(N, 361) float32: the ladder head's probability at each point that a stone there is laddered, in inference mode
-    on the CPU; None for a net that was trained without such a head."""
+    """(N, 361) float32: the ladder head's probability at each point that a stone there is laddered, on the CPU; the net
+    is put into inference mode. None for a net that was trained without such a head."""
     if net.auxiliary is None or "ladders" not in net.auxiliary:
         return None
     head = net.auxiliary["ladders"]
-    with _evaluating(net):
-        return on_positions(features, positions, lambda planes: torch.sigmoid(head(net.body(planes))))
-
-
-@contextmanager
-def _evaluating(net: torch.nn.Module) -> Iterator[None]:
-    """Evaluation mode; the earlier mode is restored."""
-    training = net.training
     net.eval()
-    try:
-        yield
-    finally:
-        net.train(training)
+    return on_positions(features, positions, lambda planes: torch.sigmoid(head(net.body(planes))))

@@ -24,7 +24,7 @@ import numpy as np
 from gonn_core.errors import Damaged, InputError
 from gonn_core.evaluation.probes.suite import Case, Suite
 from gonn_core.files.json_files import read_json, tell
-from gonn_core.files.seals import digest_of, sealed_json
+from gonn_core.files.seals import digest_of
 
 FORMAT = 1
 METHOD = 1
@@ -153,11 +153,6 @@ def summarise(
         "groups": groups,
         **({} if arrays is None else {"arrays": digest_of(arrays)}),
     }
-
-
-def to_json(summary: dict) -> bytes:
-    """The summary as a file, sealed."""
-    return sealed_json(summary, allow_nan=False)
 
 
 def load_answers(trial: Path | str, weights: str) -> list[ProbeAnswers]:
