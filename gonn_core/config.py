@@ -1,8 +1,8 @@
 """What a trial computes: `TrialConfig`, frozen and strict, and the identity made from it.
 
 Every documented enhancement is a path into this schema and two values (`net.activation: relu -> prelu`). A trial's id
-is a hash of the canonical form and of the numerics versions. The canonical form leaves out whatever stands at its
-default: a later field whose default means "as before" orphans no result. Therefore defaults never change;
+is a hash of the canonical form and of the numerics versions. The canonical form leaves out settings at their
+defaults: a later field whose default means "as before" orphans no result. Therefore defaults never change;
 `tests/test_config.py` pins them.
 
 What does not change the numbers (device, threads, folders, labels) is no part of this schema: see
@@ -113,7 +113,7 @@ def get_path(config: TrialConfig, path: str):
 
 
 def has_values(config: TrialConfig, values: Mapping[str, Any]) -> bool:
-    """Whether `config` stands at all of these values (as in JSON: lists for tuples). Raises SettingError for a path
+    """Whether `config` has all of these values (as in JSON: lists for tuples). Raises SettingError for a path
     that is none."""
     return all(_equal(get_path(config, path), value) for path, value in values.items())
 
@@ -161,7 +161,7 @@ def _as_tree(values: Mapping[str, Any]) -> dict:
 
 
 def _replaced(model: Model, changes: dict) -> Model:
-    """`model` with the changed branches built and validated anew, and all above them; the others are valid as they
+    """`model` with the changed branches rebuilt and validated, and all above them; the others are valid as they
     are."""
     fields = dict(model)
     for name, change in changes.items():
@@ -188,7 +188,7 @@ def nearest_paths(path: str) -> Sequence[str]:
 
 
 def canonical(config: TrialConfig) -> dict:
-    """The hashed form: a plain tree without whatever stands at its default."""
+    """The hashed form: a plain tree without settings at their defaults."""
     return config.model_dump(mode="json", exclude_defaults=True)
 
 

@@ -34,8 +34,7 @@ class InputError(UserError):
 
 
 class Damaged(InputError):
-    """A file that is not what was written: a flipped bit, cut short, emptied. What can be made again is made again by
-    whoever catches it."""
+    """A file that is not what was written: a flipped bit, cut short, emptied. Callers make it again where they can."""
 
 
 def printable(text: str, limit: int = 200) -> str:
@@ -65,7 +64,7 @@ _SIGNS = re.compile(
     r"^\s*(?:[-+](?=[-+\s]|$)|=(?=[=\s]*$)|#|>|\d{1,9}[.)](?=\s|$)|\[[ xX]?\]|\[[^\[\]]*\]$)"  # what begins a block
     r"|(?<=\s)#"  # what may end a heading
     r"|[\\`*|~$<]"
-    r"|(?<![^\W_])_+|_+(?![^\W_])"  # beside a letter or digit on both sides it begins and ends nothing
+    r"|(?<![^\W_])_+|_+(?![^\W_])"  # between letters or digits it begins and ends nothing
     r"|&(?=#|\w+;|$)|!(?=\[|$)"
     r"|(?P<pair>\[(?!\^)[^\[\]]*\](?![\[(:]))|[\[\]]"
 )
@@ -75,8 +74,8 @@ _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 def markdown_escape(text: str) -> str:
     """`text` made printable and inert in markdown and HTML.
 
-    Only what can begin or end markup where it stands is escaped: an underscore within a word, the brackets of an
-    interval and a parenthesis cannot. The text may stand at the beginning of a block, and in a heading, cell or link.
+    Only what can begin or end markup at its place is escaped: an underscore within a word, the brackets of an
+    interval and a parenthesis cannot. The text may be at the beginning of a block, and in a heading, cell or link.
     """
     return _SIGNS.sub(_inert, printable(text, len(text)))
 

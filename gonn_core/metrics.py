@@ -1,7 +1,6 @@
 """The one table of metrics: name, unit, which way is better, where each is read, whether a claim may name it.
 
-Nothing else lists metrics: whoever needs some asks this table (`tests/test_metrics_table.py` holds that). It imports
-nothing, so that declarations and lists can ask it without numpy.
+Nothing else lists metrics. It imports nothing, so that declarations and lists can read it without numpy.
 
 A new metric that a claim may name touches three files: this one; `gonn_core/evaluation/metrics.py` with the values
 that it is the mean of (one that is not read from positions: `reports/claims/measures.py` with its measure); and the
@@ -42,7 +41,7 @@ class Metric:
     """The least difference that counts as an effect: a field of `reports.stats.verdicts.Thresholds`, which each study
     writes down, or a number; None: nothing is judged on it."""
     summarised: bool = False
-    """Its mean stands in the file of every evaluation, and it has columns in every study's tables."""
+    """Its mean is in the file of every evaluation, and it has columns in every study's tables."""
     legal_only: bool = False
     """Given only where a policy is read over legal points."""
     planes: int = 1
@@ -251,9 +250,9 @@ CLAIMED = tuple(metric.id for metric in _TABLE if metric.claim_title is not None
 OF_POSITIONS = tuple(metric.id for metric in _TABLE if metric.source == "positions")
 """Those that every evaluation gives."""
 SUMMARISED = tuple(metric.id for metric in _TABLE if metric.summarised)
-"""Those whose means stand in the file of every evaluation: the columns of a study's tables."""
+"""Those whose means are in the file of every evaluation: the columns of a study's tables."""
 OF_TRAINING = tuple(metric.id for metric in _TABLE if metric.source == "curve" and metric.claim_title is not None)
-"""Those of the training positions, which every line of a trial's progress tells as a mean since the line before."""
+"""Those of the training positions, of which every line of a trial's progress has the mean since the line before."""
 CHARTS = tuple(
     metric.id for metric in sorted((metric for metric in _TABLE if metric.chart), key=lambda metric: metric.chart or 0)
 )

@@ -15,11 +15,11 @@ TRAINING = 1
 """Loss, optimiser, schedule: what a step does with a batch."""
 
 BF16 = 1
-"""What a step of `training.precision: bf16` rounds to bfloat16. Trials of before it had a number compute it otherwise:
-norm and activation rounded in between, layer norm and PReLU as autocast's lists for the device had them."""
+"""What a step of `training.precision: bf16` rounds to bfloat16. Earlier trials have no such number and round otherwise:
+in between norm and activation, in layer norm and PReLU as autocast's lists for the device had them."""
 
 BIASES = {"golois": 1, "darkforest": 1}
-"""Blocks of Cazenave's nets that have biases beside their norms; trials before this number had none."""
+"""Blocks of Cazenave's nets that have biases in addition to their norms; trials before this number had none."""
 
 STORE_RULES = "0c3833c697c4b2b557b9dc857969c37d9a4572fab6a8c508096e314bc2b385bd"
 """What a position store holds of an archive: how games are read, replayed and laid out. A store is found again under

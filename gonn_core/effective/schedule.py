@@ -1,6 +1,6 @@
 """One form for all schedules that give the same learning rate at every step of a run.
 
-Schedules that stand still between drops become `steps` at the first sample that sees them, or `constant`; so do all
+Schedules that are constant between drops become `steps` at the first sample that sees them, or `constant`; so do all
 schedules of very short runs. What falls all the time keeps its kind. Every rate stays what it was, to the bit.
 """
 

@@ -77,7 +77,7 @@ def _turned_points(symmetry: int, device: torch.device) -> torch.Tensor:
 
 
 def _policies(net: torch.nn.Module, batch: Batch, precision: Precision) -> torch.Tensor:
-    """(N, K, 361): of all output planes where the batch tells the moves to come, else of the first."""
+    """(N, K, 361): of all output planes where the batch has the moves to come, else of the first."""
     with torch.autocast(batch.planes.device.type, torch.bfloat16, enabled=precision == "bf16"):
         if "future" in batch.extras and isinstance(net, PolicyNet):
             return net.policies(net.body(batch.planes))
@@ -197,6 +197,6 @@ def shown_in_full(features: FeatureConfig, rows: np.ndarray, mode: HistoryMode) 
     """(N,) bool: which of `rows` (N,) have the same planes under `mode` as under `full`.
 
     Those that keep as many moves as there are planes of moves or of past boards; all of them where there is none. Rows
-    at a game's beginning, which have no more moves to show, are not told apart.
+    at a game's beginning, which have no more moves to show, are not distinguished.
     """
     return history_kept(rows, mode) >= max(features.history, features.past_boards)

@@ -52,7 +52,7 @@ class DataConfig(Strict):
     """Nested probabilities of keeping the move 1 … 5 ago in a training batch (GoNN 1.3: .90, .95, .95, .98, .98)."""
     history_frozen: bool = False
     """What a row keeps is drawn once for all epochs, as when GoNN's data files were written (GoNN 0.6, 1.3); else
-    anew each time that it is seen."""
+    again each time that it is seen."""
 
     @model_validator(mode="after")
     def _something_to_freeze(self):

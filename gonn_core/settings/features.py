@@ -78,7 +78,7 @@ class FeatureConfig(Strict):
     captures: bool = False
     """go_nn: planes of points that capture 1, 2, 3, 4 or more stones."""
     edge: Literal["none", "channel", "as_opponent"] = "none"
-    """clark: what stands beyond the edge of the *input*: nothing, a plane of its own, an opponent's stone. The net pads
+    """clark: what is beyond the edge of the *input*: nothing, a plane of its own, an opponent's stone. The net pads
     with it."""
     third_line: bool = False
     zeros: bool = False
@@ -88,7 +88,7 @@ class FeatureConfig(Strict):
     past_boards: Annotated[int, Field(ge=0, le=5)] = 0
     """gonn: own and opponent's stones as they were 1 … k moves ago."""
     past_boards_dropped: Literal["zero", "copy"] = "zero"
-    """What stands in a past board that history dropping hides: nothing, or the oldest board that is still shown."""
+    """What a past board shows where history dropping hides it: nothing, or the oldest board that is still shown."""
     normalisation: Literal["none", "grand", "per_plane"] = "none"
     """Shift and scale over the training view: one for all planes, or each plane's own (spec: other systems 1.3)."""
 

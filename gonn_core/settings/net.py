@@ -83,7 +83,7 @@ class EncoderConfig(Strict):
     input_gate: bool = False
     """Multiply the embedding per point and channel before adding to it; without it only the addition is there."""
     arc_code: bool = False
-    """Each point's fixed code of its neighbourhood beside its planes."""
+    """Each point's fixed code of its neighbourhood, in addition to its planes."""
     smolgen: Literal["none", "full", "relative"] = "none"
     """Attention logits made from the position. full: by a dense map shared over the layers; relative: from templates
     over relative offsets."""
@@ -118,7 +118,7 @@ class ResidualConfig(Strict):
     width: Annotated[int, Field(ge=1, le=2048)] = 256
     blocks: Annotated[int, Field(ge=1, le=128)] = 14
     stem_pointwise: bool = True
-    """A 1x1 convolution beside the stem's 5x5, their sum activated."""
+    """A 1x1 convolution next to the stem's 5x5, their sum activated."""
     output_planes: Annotated[int, Field(ge=1, le=3)] = 1
     """Next move; the reply too; the move after that too."""
 

@@ -44,7 +44,7 @@ class OptimiserConfig(Strict):
 
 
 DROP_FIELDS = ("exponent", "offset", "first_drop", "drop_every")
-"""What the kind gonn is told by; no other kind has them."""
+"""Fields of the kind gonn; no other kind has them."""
 
 
 class ScheduleConfig(Strict):
@@ -99,7 +99,7 @@ class ScheduleConfig(Strict):
 
 
 class AuxiliaryConfig(Strict):
-    """Weights of further losses beside the policy's; 0: neither loss nor head is there (spec: GoNN 3.3, other systems
+    """Weights of further losses next to the policy's; 0: there is no such loss or head (spec: GoNN 3.3, other systems
     3.8)."""
 
     ladders: Weight = 0.0
@@ -142,7 +142,7 @@ class TrainingConfig(Strict):
     """Samples after which a loss other than cross-entropy takes its place."""
     loss_rate_factor: Annotated[float, Field(gt=0, le=1000)] = 1.0
     """Factor of the learning rate from `loss_from` on: the losses' gradients differ in size (GoNN: "a small constant
-    factor", which is not told)."""
+    factor", whose value it does not give)."""
     policy_weight: Weight = 1.0
     """0: the net learns its auxiliary target alone."""
     plane_weights: Literal["mean", "sum", "harmonic"] = "mean"

@@ -27,10 +27,6 @@ Compile = Literal["none", "body", "graphs"]
 """none: nothing is compiled. body: the net's body. graphs: its kernels are also recorded as CUDA graphs, so that a step
 is one launch."""
 
-MOST_VERSIONS = 256
-"""Of a function that are compiled in a process, one for each net; beyond that torch raises instead of running
-uncompiled."""
-
 
 def check_compile(kind: Compile, device: str, setting: str = "compile") -> None:
     """Check that a body can be compiled for `device`, `cpu` or `cuda`, on this machine. Raises SettingError with what
@@ -113,7 +109,7 @@ def compiled_body(body: Callable[..., Any], kind: Compile, device: str) -> Calla
     if device == "cpu":
         generating.compile_threads = 1
     generating.deterministic = True  # no kernel is chosen by its time, which would choose its bits
-    tracing.recompile_limit = MOST_VERSIONS
+    tracing.recompile_limit = 256  # versions of a function, one for each net; beyond that torch raises
     tracing.fail_on_recompile_limit_hit = True
     if kind == "body":
         return torch.compile(body, dynamic=False)

@@ -20,7 +20,7 @@ def gonn_factor(schedule: ScheduleConfig, published_samples: float) -> float:
 
 
 def knots_factor(knots: Sequence[tuple[int, float]], published_samples: float) -> float:
-    """Straight lines through (samples, logarithm of the factor); the last one goes on behind the last knot, as in the
+    """Straight lines through (samples, logarithm of the factor); the last one continues behind the last knot, as in the
     author's script, whose comment says piecewise linear and whose code takes logarithms."""
     right = min(max(1, bisect_right(knots, published_samples, key=lambda knot: knot[0])), len(knots) - 1)
     (start, first), (end, last) = knots[right - 1], knots[right]

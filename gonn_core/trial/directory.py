@@ -1,24 +1,23 @@
-"""A trial's directory, `runs/<id>/`: the truth about a trial; its state is read off the files that are there.
+"""A trial's directory, `runs/<id>/`, the record of a trial; its state follows from the files in it.
 
     config.json                   format, id, canonical and full configuration, numerics versions, settings, sessions
-    checkpoint.safetensors        weights, momentum and counters: everything needed to go on
+    checkpoint.safetensors        weights, momentum and counters: everything needed to resume
     snapshots/<samples>.safetensors   weights alone; the one at the last sample is the trained net
     metrics.jsonl                 one line per progress point
     eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position (eval/<id>.sums: by game)
-    probes/<id>.json, probes/<id>.npz   answers to a suite of test positions, once `gonn probe` was run
-    result.json                   written last: the trial is done; `trained_as`: the trial whose weights were taken over
+    probes/<id>.json, probes/<id>.npz   answers to a suite of test positions, from `gonn probe`
+    result.json                   written last: the trial is done
     failure.json                  the traceback of the last attempt, when it failed
-    lease.json, lease.lock        who is writing (gonn_core.trial.lease)
+    lease.json, lease.lock        the process that writes (gonn_core.trial.lease)
 
 Every file is written under a temporary name, flushed to disk and renamed while the lease is held: a reader never sees
-half a file. Each carries a seal that is checked where it is read; arrays of an evaluation are sealed by its JSON file.
+half a file. Each has a checksum that is compared where it is read; that of an evaluation's arrays is in its JSON file.
 """
 
 import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import cache
 from operator import sub
 from pathlib import Path
@@ -56,8 +55,8 @@ class TrialDirectory:
             raise InputError(self.path, f"cannot make the trial's directory ({error.strerror})") from None
 
     def state(self) -> State:
-        """done, running (a live process holds the lease), failed, paused (can go on, or start), new (nothing there), or
-        damaged (what would tell that it is done is not what was written)."""
+        """done, running (a live process holds the lease), failed, paused (can resume, or start), new (no files), or
+        damaged (result.json is)."""
         try:
             if self.result() is not None:
                 return "done"
@@ -84,7 +83,7 @@ class TrialDirectory:
         return printable_tree(read_record(self.path / "failure.json", FORMAT, _FAILURE))
 
     def metrics(self) -> list[dict]:
-        """Lines of metrics.jsonl, by rising samples. Raises Damaged when they are none, or not what was written."""
+        """Lines of metrics.jsonl, by rising samples. Raises Damaged."""
         path = self.path / "metrics.jsonl"
         try:
             data = path.read_bytes()
@@ -107,10 +106,8 @@ class TrialDirectory:
 
     def snapshots(self) -> dict[int, Path]:
         """Sample count -> file of weights, by rising samples."""
-        files = (
-            path for path in (self.path / "snapshots").glob("*.safetensors") if path.stem.isdecimal()
-        )  # a copied folder may hold others
-        return {int(path.stem): path for path in sorted(files, key=lambda path: int(path.stem))}
+        paths = (self.path / "snapshots").glob("*.safetensors")  # a copied folder may hold other files
+        return dict(sorted((int(path.stem), path) for path in paths if path.stem.isdecimal()))
 
     @property
     def checkpoint(self) -> Path:
@@ -118,8 +115,7 @@ class TrialDirectory:
         return self.path / "checkpoint.safetensors"
 
     def write(self, name: str, data: bytes, lease: Lease) -> None:
-        """Put `data` under `name`, whole or not at all. Raises LeaseLost when another process has taken the trial
-        over."""
+        """Write a file atomically. Raises LeaseLost when another process has taken the trial over."""
         path = self.path / name
         write_whole(path, data, renaming=lease.guard())
         sync_folder(path.parent)
@@ -130,10 +126,8 @@ class TrialDirectory:
 
     def write_failure(self, error: str, trace: str, lease: Lease) -> None:
         """Write failure.json: the last attempt failed. trace: the traceback, empty where there is none."""
-        now = time.time()
-        stamp = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
-        tree = {"id": self.path.name, "error": printable(error, 500), "traceback": trace, "time": stamp}
-        self.write_json("failure.json", {**tree, "unix_time": now}, lease)
+        tree = {"id": self.path.name, "error": printable(error, 500), "traceback": trace, "unix_time": time.time()}
+        self.write_json("failure.json", tree, lease)
 
     def write_metrics(self, lines: list[dict], lease: Lease) -> None:
         """Replace metrics.jsonl."""
@@ -167,7 +161,7 @@ class TrainedNet(Strict):
 
 @cache
 def net_code() -> str:
-    """16 hex digits that stand for the sources of all nets."""
+    """A hash of the sources of all nets, 16 hex digits."""
     sources = sorted((Path(__file__).parents[1] / "nets").rglob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
 
@@ -181,8 +175,8 @@ def net_now(config: TrialConfig) -> TrainedNet:
 
 
 def other_net(tree: dict, result: dict | None, now: Callable[[TrialConfig], TrainedNet] = net_now) -> str | None:
-    """How the net that a trial was trained with differs from the one that this code makes of the same settings; None
-    where it does not, and for a trial of other numerics versions. Raises SettingError.
+    """The difference between the net that a trial was trained with and the one that this code makes of its settings;
+    None where there is none, and for a trial of other numerics versions. Raises SettingError.
 
     tree: config.json; result: result.json, which has the parameters of a trial without a fingerprint.
     """

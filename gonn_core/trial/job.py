@@ -63,7 +63,7 @@ class RunSettings(Strict):
     training figures only."""
     evaluations: tuple[EvaluationRequest, ...] = ()
     snapshots: tuple[Annotated[int, Field(ge=1)], ...] = ()
-    """Sample counts at which weights are kept, beside a 1-2-5 grid from 10,000 on and the end."""
+    """Sample counts at which weights are kept, in addition to a 1-2-5 grid from 10,000 on and the end."""
     commit: str = "unknown"
     dirty: bool = False
 
@@ -89,7 +89,7 @@ class Job(Strict):
 def read_job(path: Path) -> Job:
     """The job in a job file, or in the config.json of a trial's directory. Raises UserError for anything else.
 
-    A trial directory of other numerics versions is refused: going on would mix two methods.
+    A trial directory of other numerics versions is refused: resuming would mix two methods.
     """
     tree = read_json(path)
     if not isinstance(tree, dict):
@@ -116,8 +116,7 @@ KEPT_ON_RESUMING = (
     "progress_seed",
     "look_every",
 )
-"""Settings of a trial's first session that later ones go on with: they decide rounding, or what a line of metrics
-means."""
+"""Settings of a trial's first session that later ones keep: they decide rounding, or what a line of metrics means."""
 
 
 def resumed_settings(run: RunSettings, recorded: dict | None) -> RunSettings:
@@ -126,7 +125,7 @@ def resumed_settings(run: RunSettings, recorded: dict | None) -> RunSettings:
     if recorded is None:
         return run
     kept, fields = recorded["run"], RunSettings.model_fields
-    # a record from before there was a setting: of a trial that ran by its default
+    # a setting that the record lacks had its default
     return run.model_copy(update={name: kept.get(name, fields[name].default) for name in KEPT_ON_RESUMING})
 
 

@@ -12,7 +12,6 @@ from gonn_core.evaluation.metrics import (
     game_sums,
     median,
     over_part,
-    search_loss,
     trimmed,
 )
 from gonn_core.metrics import METRICS
@@ -81,16 +80,6 @@ def slow(metric, answers):
 def test_against_the_definition(metric):
     answers = made()
     assert VALUES[metric](answers).mean() == pytest.approx(slow(metric, answers), rel=1e-9)
-
-
-def test_the_three_means_of_the_probability_are_in_order():
-    answers = made()
-    arithmetic, geometric = (
-        VALUES["probability"](answers).mean(),
-        np.exp(-answers.nats.mean(dtype=np.float64)),
-    )
-    assert arithmetic >= geometric >= 1 / VALUES["search_loss"](answers).mean() - 0.003
-    assert search_loss(Scores(np.full(1, 50, np.float32), None)).item() == pytest.approx(1 / 0.003)
 
 
 @given(st.lists(st.floats(-100, 100, allow_nan=False), min_size=1, max_size=60))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gonn_core.evaluation.evaluate import score
-from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id, game_sums, weights_digest
+from gonn_core.evaluation.metrics import METRIC_SET, Reading, evaluation_id, game_sums, weights_digest
 
 
 def test_known_logits():
@@ -34,12 +34,6 @@ def test_rank_agrees_with_sorting():
     assert nats.equal(
         torch.nn.functional.cross_entropy(logits, targets, reduction="none")
     )  # to the bit: older evaluations stay comparable
-
-
-def test_means():
-    scores = Scores(np.array([1.0, 2.0, 3.0, 6.0], np.float32), np.array([0, 3, 4, 360], np.uint16))
-    assert scores.means() == {"nats": 3.0, "top1": 0.25, "top4": 0.5}
-    assert all(math.isnan(value) for value in Scores(np.empty(0, np.float32), np.empty(0, np.uint16)).means().values())
 
 
 def test_sums_by_game():

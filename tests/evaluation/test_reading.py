@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gonn_core.config import FeatureConfig, TrialConfig, with_values
-from gonn_core.evaluation.evaluate import evaluate, score, turned_back
+from gonn_core.evaluation.evaluate import evaluate, turned_back
 from gonn_core.evaluation.metrics import PLAIN, Reading
 from gonn_core.go.layout import KO, MOVE, PLY
 from gonn_core.go.points import POINTS, SYMMETRY
@@ -150,9 +150,3 @@ def test_turned_back(symmetry):
     logits = torch.zeros(1, POINTS)
     logits[0, SYMMETRY[symmetry][40]] = 1.0
     assert turned_back(logits, symmetry).argmax().item() == 40
-
-
-def test_a_policy_on_one_legal_point():
-    illegal = torch.ones(1, POINTS, dtype=torch.bool)
-    illegal[0, 7] = False
-    assert [each.item() for each in score(torch.randn(1, POINTS), torch.tensor([7]), illegal)] == [0, 0, 0, 0]

@@ -1,9 +1,11 @@
-"""A file is there whole or not at all."""
+"""A file is complete or absent; an empty one is damaged."""
 
 from contextlib import contextmanager
 
 import pytest
 
+from gonn_core.errors import Damaged
+from gonn_core.files.seals import check_tensors
 from gonn_core.files.whole import write_whole
 
 
@@ -28,3 +30,9 @@ def test_whoever_guards_the_renaming_sees_the_old_file_and_may_forbid_it(tmp_pat
     with pytest.raises(RuntimeError, match="not yours"):
         write_whole(path, b"new", renaming=forbidding())
     assert [each.name for each in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"old"
+
+
+def test_an_emptied_file_is_damaged(tmp_path):
+    (tmp_path / "5120.safetensors").touch()
+    with pytest.raises(Damaged, match="5120.safetensors: damaged: it is empty; train it again"):
+        check_tensors(tmp_path / "5120.safetensors", "train it again")

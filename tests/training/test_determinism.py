@@ -32,20 +32,6 @@ def reasons(function, *arguments):
     return [reason for _, reason in noted.seen if reason]
 
 
-def test_what_is_told_from_arguments():
-    floats, whole, index = torch.rand(4, 4), torch.ones(4, 4, dtype=torch.int64), torch.zeros(4, 4, dtype=torch.int64)
-    assert reasons(torch.cumsum, floats, 0) and not reasons(torch.cumsum, whole, 0)
-    assert reasons(lambda: torch.cumsum(whole, 0, dtype=torch.float32))
-    assert not reasons(lambda: floats.scatter_reduce(0, index, floats, "amax"))
-    assert not reasons(lambda: floats.scatter_reduce(0, index, floats, "sum"))
-    assert reasons(lambda: floats.scatter_reduce(0, index, floats, "prod"))
-    logits, targets = torch.rand(2, 3, 5), torch.zeros(2, 5, dtype=torch.int64)
-    assert not reasons(lambda: torch.nn.functional.cross_entropy(logits, targets, reduction="none"))
-    assert reasons(lambda: torch.nn.functional.cross_entropy(logits, targets))
-    assert reasons(torch.median, floats, 0) and not reasons(torch.median, floats)
-    assert reasons(torch.bincount, whole[0], floats[0]) and not reasons(torch.bincount, whole[0])
-
-
 @pytest.mark.parametrize("mean", [exponential_mean, plain_mean])
 def test_the_ladder_scan_is_no_scan_off_the_cpu(mean):
     a, b = (torch.rand(1, 2, 19, 37, device="meta", requires_grad=True) for _ in range(2))

@@ -95,18 +95,6 @@ def test_every_schedule_in_published_samples_can_be_compressed(schedule):
         assert learning_rate(short, int(100_000 * share)) == learning_rate(published, int(28_000_000 * share))
 
 
-def test_linear_falls_to_nothing():
-    training = TrainingConfig(samples=1000, batch_size=10, schedule=ScheduleConfig(kind="linear"))
-    assert learning_rate(training, 0) == 0.064
-    assert learning_rate(training, 250) == pytest.approx(0.048)
-    assert learning_rate(training, 1000) == 0
-
-
-def test_constant_with_warm_up():
-    training = TrainingConfig(samples=1000, batch_size=10, schedule=ScheduleConfig(kind="constant", warmup=100))
-    assert [learning_rate(training, samples) for samples in (0, 50, 100, 990)] == [0, 0.032, 0.064, 0.064]
-
-
 def rates(samples=1000, at=(0, 250, 500, 949, 950, 990), **schedule):
     training = TrainingConfig(samples=samples, batch_size=10, schedule=ScheduleConfig(**schedule))
     return [learning_rate(training, count) / 0.064 for count in at]
@@ -134,6 +122,10 @@ def test_final_drop_is_for_the_last_twentieth(kind):
     assert dropped == pytest.approx([*plain[:4], 0.1 * plain[4], 0.1 * plain[5]])
 
 
-@pytest.mark.parametrize("kind", ["half_life", "stall_halving", "linear"])
+@pytest.mark.parametrize("kind", ["half_life", "stall_halving", "linear", "constant"])
 def test_warm_up_multiplies(kind):
-    assert rates(kind=kind, warmup=500)[1] == pytest.approx(rates(kind=kind)[1] / 2)
+    assert rates(kind=kind, warmup=500)[:2] == pytest.approx([0, rates(kind=kind)[1] / 2])
+
+
+def test_linear_falls_to_nothing():
+    assert rates(kind="linear", at=(0, 250, 1000)) == pytest.approx([1, 0.75, 0])

@@ -71,6 +71,11 @@ def tiny_job(runs: Path, config: TrialConfig | None = None, **settings) -> Job:
     return Job(config=config or tiny_config(), run=RunSettings(**{**usual, **settings}))
 
 
+def elsewhere(job: Job, runs: Path, **settings) -> Job:
+    """The job with other trial directories and other settings."""
+    return job.model_copy(update={"run": job.run.model_copy(update={"runs": str(runs), **settings})})
+
+
 TIMES = (
     "samples_per_s",
     "wall_seconds",

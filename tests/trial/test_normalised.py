@@ -11,7 +11,7 @@ from gonn_core.features.source import plane_source
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import load_net
-from tests.trial.helpers import assert_same_trial, starter_data, tiny_config, tiny_job
+from tests.trial.helpers import starter_data, tiny_config, tiny_job
 
 
 def job_of(runs, **values):
@@ -33,13 +33,6 @@ def test_snapshots_carry_what_the_view_gave(whole):
         net, _ = load_net(f"{whole.run.runs}/{whole.id}", samples)
         assert torch.equal(net.normalise.shift.flatten(), torch.from_numpy(expected.shift))
         assert torch.equal(net.normalise.scale.flatten(), torch.from_numpy(expected.scale))
-
-
-def test_paused_and_resumed_is_the_same(whole, tmp_path):
-    other = job_of(tmp_path)
-    assert run_trial(other, lambda event: not (event.kind == "point" and event.samples >= 200))["state"] == "paused"
-    run_trial(other)
-    assert_same_trial(*(TrialDirectory(f"{job.run.runs}/{job.id}").path for job in (whole, other)))
 
 
 def test_filters_of_games_are_refused(tmp_path):
