@@ -63,10 +63,10 @@ def _parameters(base: Base) -> int:
     from gonn_core.features.sets import padding, plane_names
     from gonn_core.nets.cost import trainable_parameters
     from gonn_core.nets.init import ShapesOnly
-    from gonn_core.nets.registry import make_net
+    from gonn_core.nets.registry import build_net
 
     return trainable_parameters(
-        make_net(base.config.net, plane_names(base.config.features), ShapesOnly(), padding(base.config.features))
+        build_net(base.config.net, plane_names(base.config.features), ShapesOnly(), padding(base.config.features))
     )
 
 

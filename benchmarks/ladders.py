@@ -15,13 +15,11 @@ import numpy as np
 from sgfmill import sgf_grammar
 
 from gonn_core.go.jit import kernel
-from gonn_core.go.ladder_search import find_ladders
+from gonn_core.go.ladder_search import NODES, REUSED, SEARCHES, find_ladders
 from gonn_core.go.layout import KO
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, TO_PADDED, WHITE, WORDS
 from gonn_core.go.replay import make_workspace, replay_games
-from gonn_core.go.rules import NOWHERE
-from gonn_core.go.setup import set_up
-from gonn_core.go.workspace import NODES, REUSED, SEARCHES
+from gonn_core.go.rules import NOWHERE, set_up
 
 STARTER = Path(__file__).parents[1] / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
 RUNS = 3

@@ -17,12 +17,12 @@ from gonn_core.features.cazenave_ladders import (
     THREAT,
     TWO_LIBERTIES,
 )
-from gonn_core.features.cell_sets import CELL_WORDS, neighbours
+from gonn_core.features.chains import CELL_WORDS, neighbours
 from gonn_core.go.jit import kernel, lowest_bit
-from gonn_core.go.ladder_cache import note_move
 from gonn_core.go.ladder_search import mark_chain, working_moves
 from gonn_core.go.layout import FLAGS, KO, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, FROM_PADDED, POINTS, SYMMETRY, WHITE, WORDS
+from gonn_core.go.replay import note_move
 from gonn_core.go.rules import (
     BOTTOM,
     HEAD,
@@ -30,12 +30,13 @@ from gonn_core.go.rules import (
     NOWHERE,
     PADDED_POINT,
     is_legal,
+    keep_living,
     only_liberty,
     play,
+    set_up,
     take_back,
     two_liberties,
 )
-from gonn_core.go.setup import keep_living, set_up
 
 
 @kernel

@@ -18,7 +18,7 @@ from gonn_core.features.planes import make_planes
 from gonn_core.features.sets import computed_planes
 from gonn_core.features.source import plane_source
 from gonn_core.features.stored_ladders import make_marks
-from gonn_core.features.targets.make import NAMES, Targets
+from gonn_core.features.targets import NAMES, Targets
 from gonn_core.go.points import POINTS
 
 ENOUGH = 20_000

@@ -19,12 +19,16 @@ import argparse
 import statistics
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.plane_sets import print_sets
-from gonn_core.features.gonn import PACKED_BYTES, PLANES, gonn_planes, packed_planes
+from gonn_core.config import FeatureConfig
+from gonn_core.features.gonn import PLANES
+from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
+from gonn_core.features.source import plane_source
 from gonn_core.go.jit import kernel
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, STRIDE, SYMMETRY, TO_PADDED, WORDS
@@ -57,7 +61,7 @@ def flood(cells, start, stones, seen):
 
 @kernel
 def plain_planes(stones_of, ladders, moves, rows, symmetries, keep, out, targets):
-    """The baseline: arguments and results of `gonn_planes`, `out` (B, 26, 361)."""
+    """The baseline: arguments and results of `make_planes` for GoNN's set, `out` (B, 26, 361)."""
     cells, after = np.empty(PADDED, np.uint8), np.empty(PADDED, np.uint8)
     stones, seen = np.empty(PADDED, np.int64), np.empty(PADDED, np.uint8)
     for j in range(len(rows)):
@@ -112,11 +116,7 @@ class Job:
     def __init__(self, fill, store, shape, dtype, options, positions, seed):
         generator = np.random.default_rng(seed)
         size = options.batch
-        self.fill, self.store, self.positions = (
-            fill,
-            (store.stones, store.ladders, store.moves),
-            positions // size * size,
-        )
+        self.fill, self.store, self.positions = fill, store, positions // size * size
         self.out, self.targets = np.empty((size, *shape), dtype), np.empty(size, np.int64)
         self.batches = [
             (
@@ -130,7 +130,7 @@ class Job:
     def run(self):
         start = time.thread_time()
         for batch in self.batches:
-            self.fill(*self.store, *batch, self.out, self.targets)
+            self.fill(*batch, self.out, self.targets)
         self.cpu_seconds = time.thread_time() - start
 
 
@@ -148,13 +148,21 @@ def timed(jobs) -> tuple[float, float]:
     ) / wall
 
 
+def ways(store):
+    """How planes are made, packed, and made plainly: functions of a batch, `out` and `targets`."""
+    source = plane_source(store)
+    make, pack = (partial(fill, FeatureConfig(), source) for fill in (make_planes, pack_planes))
+    return make, pack, partial(plain_planes, source.stones, source.ladders, source.moves)
+
+
 def check_baseline(store, options):
     """The two ways agree on a few thousand positions, or there is nothing to compare."""
-    fast = Job(gonn_planes, store, (PLANES, POINTS), np.uint8, options, 10 * options.batch, 0)
-    plain = Job(plain_planes, store, (PLANES, POINTS), np.uint8, options, 10 * options.batch, 0)
+    make, _, plainly = ways(store)
+    fast = Job(make, store, (PLANES, POINTS), np.uint8, options, 10 * options.batch, 0)
+    plain = Job(plainly, store, (PLANES, POINTS), np.uint8, options, 10 * options.batch, 0)
     for batch in fast.batches:
-        fast.fill(*fast.store, *batch, fast.out, fast.targets)
-        plain.fill(*plain.store, *batch, plain.out, plain.targets)
+        fast.fill(*batch, fast.out, fast.targets)
+        plain.fill(*batch, plain.out, plain.targets)
         if not (np.array_equal(fast.out, plain.out) and np.array_equal(fast.targets, plain.targets)):
             raise SystemExit("the baseline and the planes differ: no figures")
 
@@ -168,13 +176,14 @@ def main():
     options = parser.parse_args()
     store = prepare_store([GameSource(path) for path in options.games], options.stores)
     check_baseline(store, options)
-    dense, packed = (PLANES, POINTS), (PACKED_BYTES,)
+    dense, packed = (PLANES, POINTS), (packed_bytes(FeatureConfig()),)
+    make, pack, plainly = ways(store)
     variants = [
-        ("plain method, float32", plain_planes, dense, np.float32, 1, options.positions // 20),
-        ("planes, float32", gonn_planes, dense, np.float32, 1, options.positions),
-        ("planes, uint8", gonn_planes, dense, np.uint8, 1, options.positions),
-        ("planes, packed bits", packed_planes, packed, np.uint8, 1, options.positions),
-        ("planes, float32", gonn_planes, dense, np.float32, 2, options.positions),
+        ("plain method, float32", plainly, dense, np.float32, 1, options.positions // 20),
+        ("planes, float32", make, dense, np.float32, 1, options.positions),
+        ("planes, uint8", make, dense, np.uint8, 1, options.positions),
+        ("planes, packed bits", pack, packed, np.uint8, 1, options.positions),
+        ("planes, float32", make, dense, np.float32, 2, options.positions),
     ]
     jobs = [
         [Job(fill, store, shape, dtype, options, positions, seed) for seed in range(threads)]

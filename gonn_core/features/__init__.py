@@ -6,10 +6,9 @@ planes.py                  make_planes, pack_planes: the one way in for all sets
 gonn.py                    GoNN's 26 planes
 marks.py                   the planes that go-NN, Clark & Storkey and Cazenave share
 cazenave_ladders.py        Cazenave's eight ladder planes, searched for
-ladder_reach.py            the moves that can change a ladder's answer
 stored_ladders.py          their marks of a whole store, beside its arrays
-normalisation.py           means of planes, shift and scale
-chains.py, cell_sets.py, liberties_after.py    what the kernels are built of
+chains.py, liberties_after.py    what the kernels are built of
+targets.py, final_owner.py       what auxiliary heads learn
 
 What each set can be asked for is said in gonn_core/settings/features.py.
 """

@@ -3,31 +3,91 @@
 The order of work is `unpack` -> `find_chains` -> `find_liberties`; all that they find is in one `Chains`. A
 mispredicted branch costs as much as some twenty instructions and boards are unpredictable, so the loops run over lists
 of cells and select rather than branch.
+
+Sets of cells of the padded board are 7 words of uint64: bit `p & 63` of word `p >> 6` is cell p. The rim of the padded
+board makes neighbours a matter of four shifts: what leaves the board on one side lands on the rim.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gonn_core.features.cell_sets import (
-    CELL_WORDS,
-    EAST,
-    NORTH,
-    ON_BOARD,
-    SOUTH,
-    WEST,
-    bit_of,
-    count_bits,
-    neighbours,
-    pad,
-)
-from gonn_core.go.jit import kernel, lowest_bit
-from gonn_core.go.points import PADDED, TO_PADDED
+from gonn_core.go.jit import inlined, intrinsic, kernel, lowest_bit, types
+from gonn_core.go.points import PADDED, SIZE, STRIDE, TO_PADDED, WORDS
+
+CELL_WORDS = (PADDED + 63) // 64
+NORTH, WEST, EAST, SOUTH = -STRIDE, -1, 1, STRIDE
+
+_ONE = np.uint64(1)
+_ROW = np.uint64((1 << SIZE) - 1)
+
+
+def _set_of(cells) -> np.ndarray:
+    words = np.zeros(CELL_WORDS, np.uint64)
+    for p in cells:
+        words[p >> 6] |= _ONE << np.uint64(p & 63)
+    return words
+
+
+ON_BOARD = _set_of(TO_PADDED)
+"""(7,) uint64: the 361 cells that are points."""
+
+BESIDE = np.zeros((PADDED, CELL_WORDS), np.uint64)
+"""(441, 7) uint64: the four neighbours of each point, cells of the rim included."""
+for _p in TO_PADDED:
+    BESIDE[_p] = _set_of([_p + step for step in (NORTH, WEST, EAST, SOUTH)])
+
+
+@intrinsic
+def count_bits(typing_context, word):
+    """Number of set bits of a uint64; one instruction."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@inlined
+def bit_of(cell):
+    """The bit of a cell within its word, which is number `cell >> 6`."""
+    return _ONE << np.uint64(cell & 63)
+
+
+@kernel
+def pad(bitboard, padded):
+    """Spread a bitboard of points (6,) uint64 over the padded board: `padded` (7,) uint64."""
+    padded[:] = 0
+    for row in range(SIZE):
+        source = row * SIZE
+        word, shift = source >> 6, np.uint64(source & 63)
+        # Bits that `word` lacks are in the next one; the last row lacks none, and what is read for it is masked away.
+        following = bitboard[min(word + 1, WORDS - 1)]
+        bits = ((bitboard[word] >> shift) | ((following << _ONE) << (np.uint64(63) - shift))) & _ROW
+        target = (row + 1) * STRIDE + 1
+        word, shift = target >> 6, np.uint64(target & 63)
+        padded[word] |= bits << shift
+        if word + 1 < CELL_WORDS:
+            padded[word + 1] |= (bits >> _ONE) >> (np.uint64(63) - shift)
+
+
+@kernel
+def neighbours(cells, beside):
+    """All cells next to a cell of the set `cells`: both (7,) uint64. Cells of the rim may be among them."""
+    for k in range(CELL_WORDS):
+        word = cells[k]
+        below = cells[k - 1] if k > 0 else np.uint64(0)
+        above = cells[k + 1] if k < CELL_WORDS - 1 else np.uint64(0)
+        up = (word << _ONE) | (below >> np.uint64(63)) | (word << np.uint64(STRIDE)) | (below >> np.uint64(64 - STRIDE))
+        down = (
+            (word >> _ONE) | (above << np.uint64(63)) | (word >> np.uint64(STRIDE)) | (above << np.uint64(64 - STRIDE))
+        )
+        beside[k] = up | down
+
 
 OWN, OPPONENT, EDGE = 1, 2, 4
 """What a cell of the padded board holds, seen by the side to move; 0 is an empty point."""
 
-_ONE = np.uint64(1)
 _BARE = np.full(PADDED, EDGE, np.uint8)
 _BARE[TO_PADDED] = 0
 
@@ -41,13 +101,9 @@ class Chains(NamedTuple):
     stones: np.ndarray  # (441,) uint16: the cells that hold a stone
     shores: np.ndarray  # (441,) uint16: the empty points with a stone beside them
     names: np.ndarray  # (441,) uint16: the names of the chains
-    chain: (
-        np.ndarray
-    )  # (441,) uint16: name of the stone's chain, which is its first stone in raster order; 0 where no stone is
+    chain: np.ndarray  # (441,) uint16: name of the stone's chain, its first stone in raster order; 0 where no stone is
     liberties: np.ndarray  # (441,) uint16: number of liberties of the stone's chain; 0 where no stone is
-    liberty_sets: (
-        np.ndarray
-    )  # (441, 7) uint64: liberties of each chain, at its name; entry 0, "no chain", is the empty set
+    liberty_sets: np.ndarray  # (441, 7) uint64: liberties of each chain, at its name; entry 0, "no chain", is empty
 
 
 @kernel

@@ -2,15 +2,12 @@
 
 Planes are 0/1, (26, 19, 19), seen by the side to move. A position is first turned into *marks*, the flat indices
 `plane*361 + point` of its ones, already under the wanted symmetry; marks are then written as numbers or as packed bits.
-
-Every call owns its scratch memory and runs without the GIL: call from as many threads as you like.
 """
 
 import numpy as np
 
 from gonn_core.features.chains import find_chains, find_liberties, make_chains, unpack
 from gonn_core.features.liberties_after import liberties_after
-from gonn_core.go import jit
 from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, SIZE, STRIDE, SYMMETRY, TO_PADDED, WORDS
@@ -35,9 +32,6 @@ PLANE_NAMES = (
 """Names of the planes in order. Initial weights are keyed by them and results refer to them: never rename one."""
 
 PLANES = len(PLANE_NAMES)
-PACKED_BYTES = (PLANES * POINTS + 7) // 8
-"""Bytes of one packed position, 1174: 26*361 bits, plane-major, most significant bit first, zero padded
-(numpy.packbits)."""
 
 _MAX_MARKS = 3 * POINTS + 1 + HISTORY  # two a point for stones and liberties, one for ladders; ko; history
 
@@ -144,7 +138,9 @@ def _mark_position(stones, ladders, moves, row, image, keep, board, after, marks
 
 
 @kernel
-def _fill_numbers(stones, ladders, moves, rows, symmetries, keep, out, targets):
+def fill_numbers(stones, ladders, moves, rows, symmetries, keep, out, targets):
+    """Planes of the positions at `rows` as ones and zeros in `out` (B, planes*361), those after the 26 zeros; the moves
+    played there in `targets`."""
     board, after, marks = make_chains(), np.empty((2, PADDED), np.uint8), np.empty(_MAX_MARKS, np.int32)
     for j in range(len(rows)):
         image, numbers = SYMMETRY[symmetries[j]], out[j]
@@ -158,7 +154,8 @@ def _fill_numbers(stones, ladders, moves, rows, symmetries, keep, out, targets):
 
 
 @kernel
-def _fill_bits(stones, ladders, moves, rows, symmetries, keep, out, targets):
+def fill_bits(stones, ladders, moves, rows, symmetries, keep, out, targets):
+    """As `fill_numbers`, with `out` (B, bytes) uint8: what numpy.packbits makes of the planes."""
     board, after, marks = make_chains(), np.empty((2, PADDED), np.uint8), np.empty(_MAX_MARKS, np.int32)
     for j in range(len(rows)):
         image, octets = SYMMETRY[symmetries[j]], out[j]
@@ -170,73 +167,3 @@ def _fill_bits(stones, ladders, moves, rows, symmetries, keep, out, targets):
             octets[marks[k] >> 3] |= 0x80 >> (marks[k] & 7)
         move = moves[rows[j], MOVE]
         targets[j] = image[move] if move >= 0 else -1
-
-
-def is_compiled(packed: bool) -> bool:
-    """Whether `gonn_planes`, or `packed_planes`, would run without compiling first."""
-    return jit.is_compiled(_fill_bits if packed else _fill_numbers)
-
-
-def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np.ndarray]:
-    """The arguments as the kernels were compiled for; the kernels themselves test no bounds. Raises ValueError."""
-    store = []
-    for name, array, columns, dtype in (
-        ("stones", stones, 12, "u8"),
-        ("ladders", ladders, 6, "u8"),
-        ("moves", moves, 4, "i2"),
-    ):
-        if array.dtype != dtype or array.shape != (len(stones), columns) or not array.flags.c_contiguous:
-            wanted = f"{np.dtype(dtype)} ({len(stones)}, {columns}), C-contiguous"
-            raise ValueError(f"{name}: {array.dtype} {array.shape}, must be {wanted}")
-        view = array.view(np.ndarray)  # no memmap, and read-only: one compiled version serves every kind of array
-        view.flags.writeable = False
-        store.append(view)
-    batch = []
-    for name, array, number, end in (
-        ("rows", rows, np.int64, len(stones)),
-        ("symmetries", symmetries, np.uint8, len(SYMMETRY)),
-        ("keep", keep, np.uint8, HISTORY + 1),
-    ):
-        array = np.ascontiguousarray(array)
-        if array.shape != (len(rows),) or (len(rows) and not (array.min() >= 0 and array.max() < end)):
-            raise ValueError(f"{name}: must be {len(rows)} numbers of 0..{end - 1}")
-        batch.append(array.astype(number, copy=False))
-    if targets.dtype != np.int64 or targets.shape != (len(rows),):
-        raise ValueError(f"targets: {targets.dtype} {targets.shape}, must be int64 ({len(rows)},)")
-    return [*store, *batch]
-
-
-def gonn_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, planes: int = PLANES) -> None:
-    """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
-
-    stones (N, 12), ladders (N, 6), moves (N, 4)   the store's arrays (go/layout.py) or others like them, may be
-                                                   read-only maps
-    rows (B,), symmetries (B,), keep (B,)          which rows; symmetry of each, 0..7; how many earlier moves are
-                                                   shown, 0..5
-    out (B, P, 19, 19) or (B, P, 361)              float32 or uint8, C-contiguous: ones and zeros
-    targets (B,) int64                             the move under the symmetry, -1 for a pass or none
-    planes                                         P, 26 or more; those after the 26 come out as zeros
-
-    Raises ValueError for arrays of another shape or type and for numbers out of range.
-    """
-    arguments = _checked(stones, ladders, moves, rows, symmetries, keep, targets)
-    if out.dtype not in (np.float32, np.uint8) or out.shape not in (
-        (len(rows), planes, SIZE, SIZE),
-        (len(rows), planes, POINTS),
-    ):
-        raise ValueError(
-            f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({len(rows)}, {planes}, {SIZE}, {SIZE})"
-        )
-    if not out.flags.c_contiguous:
-        raise ValueError("out: must be C-contiguous")
-    _fill_numbers(*arguments, out.reshape(len(rows), planes * POINTS), targets)
-
-
-def packed_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, planes: int = PLANES) -> None:
-    """As `gonn_planes`, with `out` (B, 1174 for 26 planes) uint8: what numpy.packbits makes of the planes, see
-    PACKED_BYTES."""
-    arguments = _checked(stones, ladders, moves, rows, symmetries, keep, targets)
-    size = (planes * POINTS + 7) // 8
-    if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:
-        raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {size}), C-contiguous")
-    _fill_bits(*arguments, out, targets)

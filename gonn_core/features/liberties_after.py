@@ -18,8 +18,7 @@ The kernel there stops at four, which spares it most of the counting; Cazenave's
 
 import numpy as np
 
-from gonn_core.features.cell_sets import BESIDE, CELL_WORDS, EAST, NORTH, SOUTH, WEST, bit_of, count_bits
-from gonn_core.features.chains import OPPONENT, OWN
+from gonn_core.features.chains import BESIDE, CELL_WORDS, EAST, NORTH, OPPONENT, OWN, SOUTH, WEST, bit_of, count_bits
 from gonn_core.go.jit import inlined, kernel
 from gonn_core.go.points import PADDED, STRIDE
 

@@ -5,17 +5,28 @@ begins; for a plane that was not chosen that is behind the last one, and the wri
 kernels of its own.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from gonn_core.features.cell_sets import EAST, NORTH, SOUTH, WEST
-from gonn_core.features.chains import OPPONENT, OWN, find_chains, find_liberties, make_chains, unpack
+from gonn_core.features.chains import (
+    EAST,
+    NORTH,
+    OPPONENT,
+    OWN,
+    SOUTH,
+    WEST,
+    find_chains,
+    find_liberties,
+    make_chains,
+    unpack,
+)
 from gonn_core.features.liberties_after import MOST, wide_liberties_after
 from gonn_core.features.sets import LADDER_PLANES, SIDES
 from gonn_core.go.jit import kernel
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
-from gonn_core.go.points import PADDED, POINTS, SIZE, SYMMETRY, TO_PADDED, WORDS
+from gonn_core.go.points import FROM_PADDED, PADDED, POINTS, SIZE, SYMMETRY, TO_PADDED, WORDS
 
 ROOM = 16 * POINTS
 """Marks that one position may have: four a point for stones, liberties and captures, ones, ko flag, third line, eight
@@ -43,6 +54,7 @@ class Tables(NamedTuple):
     setup_is_history: bool
 
 
+@lru_cache(64)
 def make_tables(planes: tuple[str, ...], setup_is_history: bool) -> Tables:
     """Tables for the planes with these names, in this order. `setup_is_history`: setup stones count as moves
     (go-NN)."""
@@ -108,15 +120,9 @@ def _mark_captures(board, n_stones, n_shores, tables, ko, image, marks, n):
         stones = sizes[a] + (sizes[b] if b != a else 0) + (sizes[c] if c != a and c != b else 0)
         stones += sizes[d] if d != a and d != b and d != c else 0
         if stones > 0 and p != ko_cell:
-            marks[n] = tables.captures[min(stones, 4)] + image[_point(p)]
+            marks[n] = tables.captures[min(stones, 4)] + image[FROM_PADDED[p]]
             n += 1
     return n
-
-
-@kernel
-def _point(p):
-    """Point of a cell of the padded board."""
-    return (p // (SIZE + 2) - 1) * SIZE + p % (SIZE + 2) - 1
 
 
 @kernel

@@ -1,28 +1,22 @@
-"""Input planes of any set, from rows of a position store: the one way in for whoever trains, evaluates or plays.
+"""Input planes of any set, from rows of a position store, for training, evaluation and play.
 
 Planes are 0/1, mover-relative, as many as `sets.computed_planes(features)` names. Every call owns its scratch memory
 and runs without the GIL: call from as many threads as you like.
 
-Planes of own and opponent's stones as they stood 1, 2, … moves ago, behind GoNN's 26 (spec: GoNN 6, history as an
-input).
-
-Whose stones are *own* is said by who moves now, on every board. Moves are counted as the store has them: a pass is a
-move after which the board is the same, a handicap stone played at the start is one too. Ours, for the documents do not
-say: before a game's first move the board that it began with, setup stones included, repeats itself; it is what stood
-there.
+Past boards are planes of own and opponent's stones 1, 2, … moves ago, after GoNN's 26 (spec: GoNN 6, history as an
+input). Stones of the player who moves now are *own* on every board. Moves are counted as the store has them: a pass is
+a move after which the board is the same, a handicap stone played at the start is one too. Ours, for the documents do
+not say: before a game's first move the board that it began with, setup stones included, repeats itself.
 
 History dropping hides the boards older than the moves that are kept. A hidden board is empty (`zero`), or a copy of the
 oldest one that is still shown, the present one when none is (`copy`): to the net, nothing happened before.
 """
 
-from functools import lru_cache
-
 import numpy as np
 
-from gonn_core.features import gonn
 from gonn_core.features.cazenave_ladders import make_workspaces, mark_ladders
-from gonn_core.features.gonn import HISTORY, PLANES, gonn_planes, packed_planes
-from gonn_core.features.marks import ROOM, Tables, make_tables, mark_rows, write_bits, write_numbers
+from gonn_core.features.gonn import HISTORY, PLANES, fill_bits, fill_numbers
+from gonn_core.features.marks import ROOM, make_tables, mark_rows, write_bits, write_numbers
 from gonn_core.features.sets import computed_planes
 from gonn_core.features.source import PlaneSource
 from gonn_core.features.stored_ladders import StoredMarks, look_up_marks
@@ -71,26 +65,6 @@ def _add_bits(stones, moves, rows, symmetries, keep, boards, copy, first, out):
             out[j, mark >> 3] |= 0x80 >> (mark & 7)
 
 
-def add_past_boards(features, source, rows, symmetries, keep, first: int, out, packed: bool) -> None:
-    """Sets the ones of the past boards that `features` asks for in `out`, whose planes from number `first` on are
-    zeros.
-
-    rows, symmetries, keep: as in `planes.make_planes`, which has checked them; out (B, planes*361), or (B, bytes) uint8
-    if `packed`.
-    """
-    batch = (np.asarray(rows, np.int64), np.asarray(symmetries, np.uint8), np.asarray(keep, np.uint8))
-    add = _add_bits if packed else _add_numbers
-    add(
-        source.stones,
-        source.moves,
-        *batch,
-        features.past_boards,
-        features.past_boards_dropped == "copy",
-        first * POINTS,
-        out,
-    )
-
-
 def packed_bytes(features: FeatureConfig) -> int:
     """Bytes of one packed position: a bit a point of every plane made, most significant bit first, zero padded."""
     return (len(computed_planes(features)) * POINTS + 7) // 8
@@ -98,12 +72,11 @@ def packed_bytes(features: FeatureConfig) -> int:
 
 def is_compiled(features: FeatureConfig, packed: bool, stored: bool = False) -> bool:
     """Whether `make_planes`, or `pack_planes`, of these features would run without compiling first, which takes
-    seconds. stored: with the ladder marks of a store at hand."""
-    if features.set == "gonn":
-        return gonn.is_compiled(packed)
-    if features.ladders and not jit.is_compiled(look_up_marks if stored else mark_ladders):
-        return False
-    return jit.is_compiled(mark_rows)
+    seconds. stored: with the ladder marks of a store."""
+    kernels = [mark_rows] if features.set != "gonn" else [fill_bits if packed else fill_numbers]
+    if features.set != "gonn" and features.ladders:
+        kernels.append(look_up_marks if stored else mark_ladders)
+    return all(map(jit.is_compiled, kernels))
 
 
 def make_planes(
@@ -124,26 +97,14 @@ def make_planes(
     stored                                      the ladder marks of all rows of the source, where they were made; else
                                                 the ladders of these rows are searched, with the same result
 
-    Raises SettingError for a set that is not known, ValueError for arrays of another shape or type and numbers out of
-    range.
+    Raises SettingError for an unknown set, ValueError for arrays of another shape or type and numbers out of range.
     """
     count, planes = len(rows), len(computed_planes(features))
-    if features.set == "gonn":
-        gonn_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets, planes)
-        if features.past_boards:
-            add_past_boards(
-                features, source, rows, symmetries, keep, PLANES, out.reshape(count, planes * POINTS), packed=False
-            )
-        return
-    if out.dtype not in (np.float32, np.uint8) or out.shape not in (
-        (count, planes, SIZE, SIZE),
-        (count, planes, POINTS),
-    ):
-        raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({count}, {planes}, {SIZE}, {SIZE})")
-    if not out.flags.c_contiguous:
-        raise ValueError("out: must be C-contiguous")
-    marks, counts, _ = _marks(features, source, rows, symmetries, keep, targets, stored)
-    write_numbers(marks, counts, out.reshape(count, planes * POINTS))
+    shapes = (count, planes, SIZE, SIZE), (count, planes, POINTS)
+    if out.dtype not in (np.float32, np.uint8) or out.shape not in shapes or not out.flags.c_contiguous:
+        wanted = f"float32 or uint8 ({count}, {planes}, {SIZE}, {SIZE}), C-contiguous"
+        raise ValueError(f"out: {out.dtype} {out.shape}, must be {wanted}")
+    _fill(features, source, (rows, symmetries, keep), out.reshape(count, planes * POINTS), targets, stored, False)
 
 
 def pack_planes(
@@ -157,57 +118,47 @@ def pack_planes(
     stored: StoredMarks | None = None,
 ) -> None:
     """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
-    if features.set == "gonn":
-        packed_planes(
-            source.stones,
-            source.ladders,
-            source.moves,
-            rows,
-            symmetries,
-            keep,
-            out,
-            targets,
-            len(computed_planes(features)),
-        )
-        if features.past_boards:
-            add_past_boards(features, source, rows, symmetries, keep, PLANES, out, packed=True)
-        return
     size = packed_bytes(features)
     if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:
         raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {size}), C-contiguous")
-    marks, counts, tables = _marks(features, source, rows, symmetries, keep, targets, stored)
-    write_bits(marks, counts, tables.end, out)
+    _fill(features, source, (rows, symmetries, keep), out, targets, stored, True)
 
 
-def _marks(
-    features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, targets, stored: StoredMarks | None
-) -> tuple[np.ndarray, np.ndarray, Tables]:
-    """Marks and their numbers; the kernels themselves test no bounds. Raises ValueError."""
-    count = len(rows)
-    batch = []
-    for name, array, dtype, end in (
-        ("rows", rows, np.int64, len(source.stones)),
-        ("symmetries", symmetries, np.uint8, len(SYMMETRY)),
-        ("keep", keep, np.uint8, HISTORY + 1),
-    ):
-        array = np.ascontiguousarray(array)
-        if array.shape != (count,) or (count and not (array.min() >= 0 and array.max() < end)):
-            raise ValueError(f"{name}: must be {count} numbers of 0..{end - 1}")
-        batch.append(array.astype(dtype, copy=False))
-    if targets.dtype != np.int64 or targets.shape != (count,):
-        raise ValueError(f"targets: {targets.dtype} {targets.shape}, must be int64 ({count},)")
-    tables = _tables(computed_planes(features), features.set == "go_nn")
-    marks, counts = np.empty((count, ROOM), np.uint16), np.empty(count, np.int64)
-    mark_rows(source, *batch, tables, marks, counts, targets)
+def _fill(features: FeatureConfig, source: PlaneSource, batch, out, targets, stored, packed: bool) -> None:
+    rows, symmetries, keep = _checked(source, batch, targets)
+    if features.set == "gonn":
+        fill = fill_bits if packed else fill_numbers
+        fill(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets)
+        if features.past_boards:
+            add, copy = _add_bits if packed else _add_numbers, features.past_boards_dropped == "copy"
+            boards = features.past_boards
+            add(source.stones, source.moves, rows, symmetries, keep, boards, copy, PLANES * POINTS, out)
+        return
+    tables = make_tables(computed_planes(features), features.set == "go_nn")
+    marks, counts = np.empty((len(rows), ROOM), np.uint16), np.empty(len(rows), np.int64)
+    mark_rows(source, rows, symmetries, keep, tables, marks, counts, targets)
     if features.ladders and stored is not None:
         if len(stored.first) != len(source.stones) + 1:
             raise ValueError(f"stored marks of {len(stored.first) - 1} rows for {len(source.stones)}")
-        look_up_marks(*stored, *batch[:2], tables.ladders, marks, counts)
+        look_up_marks(*stored, rows, symmetries, tables.ladders, marks, counts)
     elif features.ladders:
-        mark_ladders(source, *batch[:2], tables.ladders, *make_workspaces(), marks, counts)
-    return marks, counts, tables
+        mark_ladders(source, rows, symmetries, tables.ladders, *make_workspaces(), marks, counts)
+    if packed:
+        write_bits(marks, counts, tables.end, out)
+    else:
+        write_numbers(marks, counts, out)
 
 
-@lru_cache(64)
-def _tables(planes: tuple[str, ...], setup_is_history: bool) -> Tables:
-    return make_tables(planes, setup_is_history)
+def _checked(source: PlaneSource, batch, targets) -> list[np.ndarray]:
+    """Rows, symmetries and keep as the kernels take them; the kernels themselves test no bounds. Raises ValueError."""
+    count = len(batch[0])
+    limits = (("rows", np.int64, len(source.stones)), ("symmetries", np.uint8, 8), ("keep", np.uint8, HISTORY + 1))
+    checked = []
+    for array, (name, dtype, end) in zip(batch, limits, strict=True):
+        array = np.ascontiguousarray(array)
+        if array.shape != (count,) or (count and not (array.min() >= 0 and array.max() < end)):
+            raise ValueError(f"{name}: must be {count} numbers of 0..{end - 1}")
+        checked.append(array.astype(dtype, copy=False))
+    if targets.dtype != np.int64 or targets.shape != (count,):
+        raise ValueError(f"targets: {targets.dtype} {targets.shape}, must be int64 ({count},)")
+    return checked

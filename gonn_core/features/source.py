@@ -55,7 +55,10 @@ def position_rows(positions: Sequence[Position]) -> PositionRows:
         moves[row, FLAGS] = FIRST
         for ago in range(len(position.history), 0, -1):
             moves[row, MOVE] = position.history[ago - 1]
-            stones[row] = _without(position.stones, position.history[:ago])
+            stones[row] = position.stones
+            for point in position.history[:ago]:
+                if point != PASS:
+                    stones[row, [point >> 6, WORDS + (point >> 6)]] &= ~np.uint64(1 << (point & 63))
             moves[row, FLAGS] |= WHITE_TO_MOVE if (position.mover == WHITE) == (ago % 2 == 0) else 0
             row += 1
         stones[row] = position.stones
@@ -65,15 +68,6 @@ def position_rows(positions: Sequence[Position]) -> PositionRows:
         rows[index] = row
         row += 1
     return PositionRows(stones, ladders, moves, rows)
-
-
-def _without(stones: np.ndarray, points: Sequence[int]) -> np.ndarray:
-    """(12,) uint64: a board with nothing on some points; passes among them are none."""
-    left = np.array(stones, np.uint64)
-    for point in points:
-        if point >= 0:
-            left[[point >> 6, WORDS + (point >> 6)]] &= ~np.uint64(1 << (point & 63))
-    return left
 
 
 def _check(index: int, position: Position) -> None:

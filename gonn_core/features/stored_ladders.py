@@ -10,10 +10,10 @@ the same either way.
 """
 
 import logging
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -137,10 +137,14 @@ def _make(store, threads: int, report: Callable[[int, int], object]) -> None:
         arrays = {name: GrowingArray(folder / name, dtype) for name, dtype in _ARRAYS.items()}
         try:
             arrays["first.npy"].append(np.zeros(1, np.int64))
-            for counts, marks in _chunks(source, count, threads):
-                arrays["first.npy"].append(arrays["marks.npy"].rows + np.cumsum(counts))
-                arrays["marks.npy"].append(marks)
-                report(arrays["first.npy"].rows - 1, count)
+            with ThreadPoolExecutor(threads, thread_name_prefix="ladders") as pool:
+                try:
+                    for counts, marks in pool.map(partial(_search, source), range(0, count, CHUNK)):
+                        arrays["first.npy"].append(arrays["marks.npy"].rows + np.cumsum(counts))
+                        arrays["marks.npy"].append(marks)
+                        report(arrays["first.npy"].rows - 1, count)
+                finally:
+                    pool.shutdown(cancel_futures=True)
             about = {name: array.close() for name, array in arrays.items()}
         finally:
             for array in arrays.values():
@@ -149,24 +153,9 @@ def _make(store, threads: int, report: Callable[[int, int], object]) -> None:
         finish(folder, Path(store.folder) / FOLDER)
 
 
-def _chunks(source: PlaneSource, count: int, threads: int):
-    """(counts, marks) of all rows, chunk by chunk in order, at most two a thread ahead."""
-    pending: deque[Future] = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="ladders") as pool:
-        try:
-            for start in range(0, count, CHUNK):
-                pending.append(pool.submit(_search, source, start, min(start + CHUNK, count)))
-                if len(pending) > 2 * threads:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
-
-
-def _search(source: PlaneSource, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-    rows, unturned = np.arange(start, stop), np.zeros(stop - start, np.uint8)
+def _search(source: PlaneSource, start: int) -> tuple[np.ndarray, np.ndarray]:
+    rows = np.arange(start, min(start + CHUNK, len(source.stones)))
+    unturned = np.zeros(len(rows), np.uint8)
     marks, counts = np.empty((len(rows), PLANES * POINTS), np.uint16), np.zeros(len(rows), np.int64)
     mark_ladders(source, rows, unturned, np.arange(PLANES) * POINTS, *make_workspaces(), marks, counts)
     return counts, marks[np.arange(marks.shape[1]) < counts[:, None]]

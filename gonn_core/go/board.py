@@ -15,9 +15,10 @@ from gonn_core.go.rules import (
     UNDO_PER_MOVE,
     clear_board,
     is_suicide,
+    keep_living,
     play,
+    set_up,
 )
-from gonn_core.go.setup import keep_living, set_up
 
 
 class Board:
@@ -56,7 +57,8 @@ class Board:
 
     def legal(self, point: int, colour: int) -> bool:
         """True for a pass, and for an empty point that is neither suicide nor the ko point."""
-        _check_colour(colour)
+        if colour not in (BLACK, WHITE):
+            raise ValueError(f"colour {colour}: valid are {BLACK} (black) and {WHITE} (white)")
         if point == PASS:
             return True
         p = _padded(point)
@@ -109,11 +111,6 @@ def _padded(point: int) -> np.uint64:
     if not 0 <= point < POINTS:
         raise ValueError(f"point {point}: valid are 0..{POINTS - 1}")
     return PADDED_POINT[point]
-
-
-def _check_colour(colour: int) -> None:
-    if colour not in (BLACK, WHITE):
-        raise ValueError(f"colour {colour}: valid are {BLACK} (black) and {WHITE} (white)")
 
 
 assert FROM_PADDED[int(NOWHERE)] == -1  # the rim is no point: `play` relies on it for "no ko"

@@ -15,20 +15,15 @@ from typing import Any
 _KERNEL_PACKAGES = ("go", "records", "features", "evaluation")  # play/kernels.py says why it is not here
 
 
-def kernel_source_hash() -> str:
-    """Hash (16 hex digits) over every source file that may hold kernels, and over this interpreter's version."""
+def kernel_cache_folder() -> Path:
+    """Where compiled kernels of these sources live: `$GONN_CACHE/kernels-<hash>`, by default under the user's cache
+    folder. The hash is over every source file that may hold kernels, and over this interpreter's version."""
     digest = hashlib.sha256(repr(sys.version_info[:3]).encode())
     root = Path(__file__).resolve().parent.parent
     for package in _KERNEL_PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def kernel_cache_folder() -> Path:
-    """Where compiled kernels of these sources live: `$GONN_CACHE/kernels-<hash>`, by default under the user's cache
-    folder."""
-    return cache_root() / f"kernels-{kernel_source_hash()}"
+    return cache_root() / f"kernels-{digest.hexdigest()[:16]}"
 
 
 def cache_root() -> Path:

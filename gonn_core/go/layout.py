@@ -62,16 +62,10 @@ GAME_LADDER_CAPPED = 2
 GAME = np.dtype(
     [
         ("first_row", "<i8"),
-        (
-            "setup_first",
-            "<i8",
-        ),  # into setup.npy: int16 codes colour*361 + point in file order, colour 0 removes, 1 black, 2 white
+        # into setup.npy: int16 codes colour*361 + point in file order, colour 0 removes, 1 black, 2 white
+        ("setup_first", "<i8"),
         ("name_first", "<i8"),  # into names.bin: archive-relative name, UTF-8
-        (
-            "canonical",
-            "<u8",
-            (2,),
-        ),  # hash of setup and moves, the same under the 8 symmetries: equal games are equal here
+        ("canonical", "<u8", (2,)),  # hash of setup and moves, the same under the 8 symmetries
         ("rows", "<i4"),
         ("recorded_moves", "<i4"),  # moves of the main line in the file, whether or not they were replayed
         ("setup_count", "<i4"),

@@ -13,7 +13,6 @@ from gonn_core.nets.cost import (
     gradient_factors,
     multiply_adds,
     trainable_parameters,
-    training_flops_per_sample,
 )
 from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.nets.registry import build_net, trial_net
@@ -27,6 +26,5 @@ __all__ = [
     "gradient_factors",
     "multiply_adds",
     "trainable_parameters",
-    "training_flops_per_sample",
     "trial_net",
 ]

@@ -13,7 +13,6 @@ settings, which nobody may take for the one that a trial was trained with (`gonn
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Protocol, runtime_checkable
 
 import torch
 from torch import nn
@@ -23,34 +22,8 @@ from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.init import Draws, ShapesOnly
 from gonn_core.nets.parts.board import STONES
 from gonn_core.nets.policy_net import PolicyNet
-from gonn_core.nets.registry import make_net, trial_net
+from gonn_core.nets.registry import build_net, trial_net
 from gonn_core.settings.training import AuxiliaryConfig
-
-
-def equal_start_share(first: TrialConfig, second: TrialConfig) -> float:
-    """Share, of the larger arm's parameters, whose initial value is equal in both arms, matched by name.
-
-    Stem kernels are matched plane by plane; tensors of different shapes by their leading slices. Reads net, planes and
-    init_seed.
-    """
-    nets = [trial_net(arm) for arm in (first, second)]
-    larger = max(sum(values.numel() for values in net.parameters()) for net in nets)
-    mine, other = (dict(net.named_parameters()) for net in nets)
-    equal = 0
-    for name in mine.keys() & other.keys():
-        a, b = mine[name].detach(), other[name].detach()
-        if a.dim() != b.dim():  # tied in one of the arms
-            continue
-        if name.startswith("stem.") and not name.endswith(".bias"):
-            planes = [plane for plane in nets[0].plane_names if plane in nets[1].plane_names]
-            a, b = (
-                tensor[:, [net.plane_names.index(plane) for plane in planes]]
-                for tensor, net in zip((a, b), nets, strict=True)
-            )
-        overlap = tuple(slice(min(sizes)) for sizes in zip(a.shape, b.shape, strict=True))
-        equal += int(torch.count_nonzero(a[overlap] == b[overlap]))
-    return equal / larger
-
 
 STEM_CENTER = "stem.center"
 _HEAD_SLOW = ("head.norm.gamma", "head.norm.beta", "head.out")
@@ -85,11 +58,6 @@ def decayed(net: nn.Module) -> list[str]:
     return [name for name, _ in net.named_parameters() if name.rpartition(".")[2] not in ("gamma", "beta", "bias")]
 
 
-@runtime_checkable
-class _CountsMultiplyAdds(Protocol):
-    def multiply_adds(self) -> int: ...
-
-
 def count_parameters(net: NetConfig, planes: int) -> int:
     """Trainable parameters of `net` on that many input planes."""
     return trainable_parameters(_skeleton(net, planes))
@@ -108,8 +76,8 @@ def multiply_adds(net: NetConfig, planes: int) -> int:
 def _multiply_adds(module: nn.Module, prefix: str) -> int:
     """Of one module; one that knows better than its parameters' shapes tell says so in `multiply_adds()`, its children
     included."""
-    if isinstance(module, _CountsMultiplyAdds):
-        return module.multiply_adds()
+    if (own := getattr(module, "multiply_adds", None)) is not None:
+        return own()
     total = 0
     for name, values in module.named_parameters(recurse=False):
         if values.dim() == 4 and prefix + name != STEM_CENTER:
@@ -125,16 +93,10 @@ def flops_per_sample(net: NetConfig, planes: int) -> int:
     return 2 * multiply_adds(net, planes)
 
 
-def training_flops_per_sample(net: NetConfig, planes: int) -> int:
-    """Operations of one sample in training: three forward passes' worth (forward, gradient of the inputs, gradient of
-    the weights)."""
-    return 3 * flops_per_sample(net, planes)
-
-
 def _skeleton(net: NetConfig, planes: int) -> PolicyNet:
     """The net without its weights, on planes of which the first two are the stones'."""
     names = (*STONES, *(f"plane_{i}" for i in range(2, planes)))[:planes]
-    return make_net(net, names, ShapesOnly())
+    return build_net(net, names, ShapesOnly())
 
 
 _SHIFT = 0.1

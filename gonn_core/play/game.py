@@ -14,8 +14,7 @@ from gonn_core.features.source import PlaneSource
 from gonn_core.go.board import Board
 from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, SIZE, WHITE, WORDS, point_name
-from gonn_core.go.rules import BOARD_LENGTH, PADDED_POINT, UNDO_PER_MOVE
-from gonn_core.go.setup import keep_living
+from gonn_core.go.rules import BOARD_LENGTH, PADDED_POINT, UNDO_PER_MOVE, keep_living
 from gonn_core.play.kernels import find_moves, play_on, repeats, set_mover, start, take_back
 from gonn_core.play.rules import KOMI, RuleSet
 

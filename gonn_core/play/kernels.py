@@ -24,11 +24,12 @@ from gonn_core.go.rules import (
     UP,
     captured_head,
     chains_around,
+    has_point,
     is_legal,
     neighbours,
     play,
+    set_up,
 )
-from gonn_core.go.setup import has_point, set_up
 
 _ONE = np.uint64(1)
 _BY_ITSELF, _AFTER_PASS, _PASS_ALIVE = range(3)

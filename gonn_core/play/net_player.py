@@ -12,8 +12,8 @@ from gonn_core.evaluation.evaluate import NotFinite, turned_back
 from gonn_core.features.planes import make_planes
 from gonn_core.features.sets import computed_planes, plane_indices
 from gonn_core.features.source import PlaneSource
+from gonn_core.go.ladder_search import make_workspace
 from gonn_core.go.points import PASS, POINTS, SIZE
-from gonn_core.go.workspace import make_workspace
 from gonn_core.play.game import Game, GameTable, copy_game, make_table, plane_rows, present_rows
 from gonn_core.play.kernels import add_ladders, choose_biased, survey
 from gonn_core.settings.strict import Strict

@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SIZE, WHITE, WORDS
-from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE
-from gonn_core.go.setup import set_up
+from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE, set_up
 from gonn_core.play.game import Game
 from gonn_core.play.kernels import find_settled
 

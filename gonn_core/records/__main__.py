@@ -2,13 +2,10 @@
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
 from gonn_core.errors import UserError
 from gonn_core.records.recipe import follow, read_recipe
-
-LINE_SECONDS = 5.0
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,20 +17,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--games", type=Path, required=True, help="folder with the archives, at any depth")
     parser.add_argument("--stores", type=Path, default=Path("stores"), help="where the store goes (default: stores)")
     options = parser.parse_args(arguments)
-    last = time.monotonic()
-
-    def progress(state) -> None:
-        nonlocal last
-        if time.monotonic() - last >= LINE_SECONDS:
-            last = time.monotonic()
-            print(
-                f"{state.source}: {state.games:,} games, {state.rows:,} positions, {100 * state.fraction:.0f} %",
-                file=sys.stderr,
-                flush=True,
-            )
-
     try:
-        store = follow(read_recipe(options.recipe), options.games, options.stores, progress)
+        store = follow(read_recipe(options.recipe), options.games, options.stores)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -5,7 +5,7 @@ With it a machine that has the archives and `gonn_core` alone makes the same sto
 gonn_core.records recipe.json`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,7 +18,7 @@ from gonn_core.files.json_files import read_json
 from gonn_core.go import layout
 from gonn_core.records.archives import MOST_NAMES, NamedCount
 from gonn_core.records.archives.members import list_archives
-from gonn_core.records.build import GameSource, Progress, prepare_store
+from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.sgf import RANK_SCHEMES
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_views
@@ -57,10 +57,7 @@ def make_recipe(
     return Recipe(
         store=store.digest,
         sources=tuple(
-            RecipeSource(
-                file=source.path.name, rank_scheme=source.rank_scheme, label=source.label, lenient=source.lenient
-            )
-            for source in sources
+            RecipeSource(file=s.path.name, rank_scheme=s.rank_scheme, label=s.label, lenient=s.lenient) for s in sources
         ),
         rows=rows,
         splits=splits,
@@ -73,7 +70,7 @@ def read_recipe(path: Path) -> Recipe:
     return parse_model(Recipe, read_json(path), Path(path).name)
 
 
-def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progress], None] | None = None) -> Store:
+def follow(recipe: Recipe, games: Path, stores: Path) -> Store:
     """Store and views of a recipe, found or built below `stores` from the archives below `games`.
 
     Raises InputError for an archive that is not there, and when something else comes out than the recipe says.
@@ -91,7 +88,7 @@ def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progre
                 games, f"rank scheme {source.rank_scheme} of {source.file} is none of {', '.join(RANK_SCHEMES)}"
             )
         sources.append(GameSource(archives[source.file], source.rank_scheme, source.label, source.lenient))
-    store = prepare_store(sources, stores, progress)
+    store = prepare_store(sources, stores)
     if store.digest != recipe.store:
         problem = f"these archives make store {store.digest}, not {recipe.store}"
         raise InputError(games, f"{problem}: other files, or another version of the rules")

@@ -12,8 +12,6 @@ numbers in them that kernels use as indices with their ranges.
 
 import hashlib
 import json
-import logging
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -77,7 +75,6 @@ class BuildReport:
         return "\n".join(lines + [counted(what, games) for what, games in groups if games.count])
 
 
-_LOG = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
     "stones.npy": (np.dtype("<u8"), (12,)),
@@ -132,9 +129,6 @@ class Store:
     def __len__(self) -> int:
         return len(self.moves)
 
-    def __repr__(self) -> str:
-        return f"<Store {self.digest}: {len(self.games)} games, {len(self)} rows>"
-
     def _open(self, name: str) -> np.ndarray:
         path, (dtype, row_shape) = self.folder / name, ARRAYS[name]
         shape = (self._arrays[name]["rows"], *row_shape)
@@ -164,10 +158,8 @@ class Store:
 
     def verify_once(self) -> None:
         """Compare what was not verified lately with the digests. Raises Damaged."""
-        began, files = time.monotonic(), {name: self._arrays[name]["sha256"] for name in ARRAYS}
+        files = {name: self._arrays[name]["sha256"] for name in ARRAYS}
         verify_once(self.folder, files, self._verify, self._check_indices)
-        if (seconds := time.monotonic() - began) > 1:
-            _LOG.info("store %s: %.2f GB compared with its digests in %.1f s", self.digest, self.bytes / 1e9, seconds)
 
     def _verify(self, name: str) -> None:
         path, (dtype, row_shape) = self.folder / name, ARRAYS[name]

@@ -128,23 +128,25 @@ def make_training_view(
 
 
 def _cached_views(
-    store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]], again: bool = False
+    store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]]
 ) -> dict[str, View]:
     """The views in <stores>/views/<key>, written first from the splits and rows that `choose` gives when they are not
-    there, or damaged; `again`: they were just written."""
+    there, or damaged."""
     folder = Path(stores) / "views" / key
-    if not folder.is_dir():
-        with workshop(folder.parent) as unfinished:
-            _write_views(store, choose(), unfinished)
-            finish(unfinished, folder)
     try:
-        return {split: open_view(store, folder, split, digest) for split, digest in read_digests(folder).items()}
+        if folder.is_dir():
+            return _open_views(store, folder)
     except Damaged as damage:
-        if again:
-            raise
         _LOG.info("%s: %s; it is made again", damage.path, damage.problem)
         discard(folder)
-    return _cached_views(store, stores, key, choose, again=True)
+    with workshop(folder.parent) as unfinished:
+        _write_views(store, choose(), unfinished)
+        finish(unfinished, folder)
+    return _open_views(store, folder)
+
+
+def _open_views(store: Store, folder: Path) -> dict[str, View]:
+    return {split: open_view(store, folder, split, digest) for split, digest in read_digests(folder).items()}
 
 
 def read_digests(folder: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ from gonn_core.features.planes import is_compiled, make_planes, pack_planes, pac
 from gonn_core.features.sets import computed_planes, plane_indices
 from gonn_core.features.source import plane_source
 from gonn_core.features.stored_ladders import has_ladders, open_marks
-from gonn_core.features.targets.make import Targets
+from gonn_core.features.targets import Targets
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.records.sampler import Sampler
 from gonn_core.records.store import Store
@@ -26,7 +26,7 @@ from gonn_core.records.store import Store
 
 class Batch(NamedTuple):
     """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name
-    (gonn_core.features.targets.make)."""
+    (gonn_core.features.targets)."""
 
     planes: torch.Tensor
     targets: torch.Tensor
@@ -75,7 +75,7 @@ class PlaneMaker:
     For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in
     pinned memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
     store: an open position store, or anything with `stones`, `ladders` and `moves` as in gonn_core.go.layout.
-    extras: names of further targets, see gonn_core.features.targets.make.
+    extras: names of further targets, see gonn_core.features.targets.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from gonn_core.config import TrainingConfig, TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.nets import PolicyNet
-from gonn_core.nets.auxiliary.heads import HeadLoss
+from gonn_core.nets.auxiliary import HeadLoss
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.training.batches import Batch
 

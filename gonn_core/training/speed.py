@@ -8,7 +8,7 @@ import torch
 
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
-from gonn_core.features.targets.make import REMOVAL_BINS, SCORE_CLASSES
+from gonn_core.features.targets import REMOVAL_BINS, SCORE_CLASSES
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.training.batches import Batch, extras_of
 from gonn_core.training.compiling import Compile
@@ -69,7 +69,7 @@ def random_batches(config: TrialConfig, device: torch.device, memory_format: str
 
 
 def _random_extras(config: TrialConfig, generator: torch.Generator) -> dict[str, torch.Tensor]:
-    """Further targets in the shapes and types of gonn_core.features.targets.make."""
+    """Further targets in the shapes and types of gonn_core.features.targets."""
     size, wanted = config.training.batch_size, extras_of(config)
     classes = {"next_occupant": 3, "removal_time": len(REMOVAL_BINS), "ownership": 2}
     extras = {}

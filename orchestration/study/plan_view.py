@@ -10,7 +10,7 @@ from rich.table import Table
 from ablations.designs import DesignCell, ImpossibleDesign
 from ablations.request import Request, at_each_number
 from ablations.resolve import SEARCH
-from ablations.study import Study, TrialRef, seeded
+from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.experiment.speeds import estimate, smallest_line
@@ -118,8 +118,6 @@ def _trials(study: Study, workspace: Workspace) -> Table:
 
 
 def _facts(plan: Plan, known: KnownNoise | None, workspace: Workspace):
-    from gonn_core.nets.cost import equal_start_share
-
     study = plan.study
     training = study.arms[0].config.training
     left = [trial for trial in study.trials if TrialDirectory(workspace.runs / trial.trial).state() != "done"]
@@ -137,10 +135,6 @@ def _facts(plan: Plan, known: KnownNoise | None, workspace: Workspace):
     if study.contrasts:
         yield smallest_line(study, known)
         yield from filter(None, [looks_line(study)])
-    control = study.arms[0]
-    for arm in study.arms[1:]:
-        share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))
-        yield f"{arm.label}: {100 * share:.1f} % of the parameters start equal to the control's"
 
 
 def _is_here(device: str) -> bool:

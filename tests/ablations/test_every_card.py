@@ -10,7 +10,7 @@ from gonn_core.config import trial_id, with_values
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.cost import flops_per_sample, trainable_parameters
 from gonn_core.nets.init import ShapesOnly
-from gonn_core.nets.registry import make_net
+from gonn_core.nets.registry import build_net
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
@@ -32,7 +32,7 @@ SUMMARIES = {  # what a card's summary says of parameters, and whether it is so:
 def parameters(config) -> int:
     """Of the policy's net, from its shapes alone."""
     return trainable_parameters(
-        make_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features))
+        build_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features))
     )
 
 

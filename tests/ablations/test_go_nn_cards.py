@@ -7,7 +7,7 @@ from ablations.registry import load_registry
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.cost import multiply_adds, trainable_parameters
 from gonn_core.nets.init import ShapesOnly
-from gonn_core.nets.registry import make_net
+from gonn_core.nets.registry import build_net
 from gonn_core.training.schedule import learning_rate
 
 REGISTRY = load_registry()
@@ -16,7 +16,7 @@ CARDS = [card.id for card in REGISTRY.cards_of("go_nn")]
 
 def parameters(config) -> int:
     return trainable_parameters(
-        make_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features))
+        build_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features))
     )
 
 

@@ -6,10 +6,9 @@ name.
 
 import numpy as np
 
-from gonn_core.go.ladder_search import ladder_bits
+from gonn_core.go.ladder_search import ladder_bits, make_workspace
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
-from gonn_core.go.workspace import make_workspace
 from tests.boards import bitboards, points_of
 from tests.features.slow_planes import liberties_after
 from tests.go.slow_board import NO_KO, chain_and_liberties, neighbours, play

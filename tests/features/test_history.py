@@ -2,9 +2,8 @@
 ORACLES)."""
 
 import numpy as np
-import pytest
 
-from gonn_core.go.layout import FIRST, FLAGS, HANDICAP_MOVE, MOVE, WHITE_TO_MOVE
+from gonn_core.go.layout import FIRST, FLAGS, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, WORDS, point
 from tests.features.helpers import make
 from tests.go.oracles import Game, replay
@@ -31,55 +30,11 @@ def _history(store, row, keep=5):
     return " ".join(names[p[0]] if len(p) else "-" for p in points)
 
 
-def test_grows_from_the_start_of_the_game_and_forgets_after_five_moves():
-    store, _, _ = _play("B Q16, W D4, B Q4, W D16, B C3, W C4, B D3")
-    assert [_history(store, row) for row in range(8)] == [
-        "- - - - -",
-        "Q16 - - - -",
-        "D4 Q16 - - -",
-        "Q4 D4 Q16 - -",
-        "D16 Q4 D4 Q16 -",
-        "C3 D16 Q4 D4 Q16",
-        "C4 C3 D16 Q4 D4",
-        "D3 C4 C3 D16 Q4",  # the last row, after the last move
-    ]
-
-
-def test_odd_planes_are_the_opponents_and_even_ones_the_movers_own():
-    store, _, _ = _play("B Q16, W D4, B Q4, W D16, B C3, W C4")
-    planes, _ = make(store, range(7))
-    for row in range(7):
-        for ago in range(1, min(row, 5) + 1):
-            stones_of = 2 if ago % 2 else 1
-            assert np.all(planes[row, 17 + ago] <= planes[row, stones_of])
-
-
-def test_stops_at_the_first_row_of_its_own_game():
-    store, starts, _ = _play("B Q16, W D4, B Q4", "B C3, W R17")
-    assert _history(store, starts[1]) == "- - - - -"
-    assert _history(store, starts[1] + 1) == "C3 - - - -"
-
-
 def test_a_pass_leaves_its_plane_empty_and_does_not_stop_the_chain():
     store, _, _ = _play("B Q16, W D4, B pass, W D16, B C3, W pass")
     assert _history(store, 3) == "- D4 Q16 - -"
     assert _history(store, 5) == "C3 D16 - D4 Q16"
     assert _history(store, 6) == "- C3 D16 - D4"
-
-
-def test_a_captured_stones_move_stays_in_the_history():
-    store, _, _ = _play("B B1, W A1, B A2, W Q16")
-    planes, _ = make(store, [3])
-    assert _history(store, 3) == "A2 A1 B1 - -"
-    assert planes[0, 1].sum() == 0  # the white stone on A1 is off the board
-
-
-def test_only_the_last_handicap_stone_is_seen_by_white():
-    store, _, _ = _play("B Q16, B D4, B Q4, W D16, B C3, W C4, B D3")
-    assert [bool(flags & HANDICAP_MOVE) for flags in store[2][:4, FLAGS]] == [True, True, True, False]
-    assert _history(store, 3) == "Q4 - - - -"
-    assert _history(store, 4) == "D16 Q4 - - -"
-    assert _history(store, 6) == "C4 C3 D16 Q4 -"
 
 
 def test_stops_before_the_first_row_whose_mover_breaks_alternation():
@@ -92,16 +47,6 @@ def test_stops_before_the_first_row_whose_mover_breaks_alternation():
     store = np.zeros((6, 2 * WORDS), np.uint64), np.zeros((6, WORDS), np.uint64), moves
     planes, _ = make(store, [5])
     assert [np.flatnonzero(plane).tolist() for plane in planes[0, 18:23]] == [[14], [13], [12], [], []]
-
-
-@pytest.mark.parametrize("keep", range(6))
-def test_keep_drops_the_older_moves_only(keep):
-    store, _, _ = _play("B Q16, W D4, B Q4, W D16, B C3, W C4")
-    full, _ = make(store, [6])
-    kept, _ = make(store, [6], keep=keep)
-    assert _history(store, 6, keep).split() == ["C4", "C3", "D16", "Q4", "D4"][:keep] + ["-"] * (5 - keep)
-    full[:, 18 + keep : 23] = 0
-    assert np.array_equal(kept, full)
 
 
 def test_targets_are_the_moves_and_none_for_passes_and_the_last_row():

@@ -1,72 +1,62 @@
-"""Every bit of GoNN's own planes, from the games alone: replay, ladders, planes, under all eight symmetries."""
+"""Every bit of GoNN's and go-NN's planes against their own feature writers, from the games alone: replay, ladders,
+planes, under symmetries; and what go-NN's toggles drop."""
 
 import numpy as np
 import pytest
 
-from gonn_core.go.layout import MOVE
+from gonn_core.features.sets import plane_names
+from gonn_core.features.source import plane_source
 from gonn_core.go.points import SYMMETRY
-from tests.features.helpers import make, make_packed, turned
+from gonn_core.records.build import GameSource, prepare_store
+from tests.features.configs import GO_NN, GONN
+from tests.features.helpers import make_set, turned
+from tests.features.stores import known_planes
 from tests.go import oracles
 
-
-def _replayed(path, games):
-    """(oracle, store arrays, indices of its rows) of an oracle's games, named in its order."""
-    oracle = oracles.load_oracle(path)
-    rows = oracles.replay([games[name] for name in oracle.files])
-    index = oracles.sample_rows(rows)
-    assert np.array_equal(rows.moves[index, MOVE], oracle.move)
-    return oracle, (rows.stones, rows.ladders, rows.moves), index
-
-
-@pytest.fixture(scope="module")
-def starter():
-    oracle = oracles.load_oracle(oracles.STARTER_ORACLE)
-    return _replayed(oracles.STARTER_ORACLE, oracles.starter_games(set(oracle.files)))
+KNOWN = {
+    "gonn starter": (GONN, oracles.STARTER_ORACLE, oracles.STARTER_GAMES, 26),
+    "gonn kgs": (GONN, oracles.KGS_ORACLE, oracles.KGS_GAMES, 26),
+    "go_nn starter": (
+        GO_NN,
+        oracles.STARTER_ORACLE.with_name("oracle_gonn21_starter.npz"),
+        oracles.STARTER_GAMES,
+        21,
+    ),
+    "go_nn kgs": (GO_NN, oracles.KGS_ORACLE.with_name("oracle_gonn21_go_nn_kgs2003.npz"), oracles.KGS_GAMES, 21),
+}
 
 
-@pytest.mark.parametrize("symmetry", range(8))
-def test_starter_games_bit_for_bit(starter, symmetry):
-    oracle, store, index = starter
-    planes, targets = make(store, index, symmetry)
-    assert np.array_equal(planes, turned(oracle.planes, symmetry))
-    assert np.array_equal(targets, SYMMETRY[symmetry][oracle.move])
+@pytest.mark.parametrize("name", KNOWN)
+def test_bit_for_bit(name):
+    features, oracle, games, planes = KNOWN[name]
+    if not oracle.exists():
+        pytest.skip(f"no {oracle.name} next to the repository")
+    known = known_planes(oracle, games, planes)
+    for symmetry in range(8):
+        made, targets = make_set(features, known.source, known.rows, symmetry)
+        assert np.array_equal(made, turned(known.planes, symmetry))
+        assert np.array_equal(targets, SYMMETRY[symmetry][known.moves])
 
 
-@pytest.mark.parametrize("symmetry", range(8))
-def test_kgs_games_bit_for_bit(symmetry, kgs):
-    oracle, store, index = kgs
-    planes, targets = make(store, index, symmetry)
-    assert np.array_equal(planes, turned(oracle.planes, symmetry))
-    assert np.array_equal(targets, SYMMETRY[symmetry][oracle.move])
+SGF = "(;SZ[19]PB[a]PW[b]AB[aa][bb]AW[dd][cc]{more};W[ee];B[];W[ff];B[gg];W[hh];B[ii])"
 
 
-@pytest.fixture(scope="module")
-def kgs():
-    if not oracles.KGS_ORACLE.exists():
-        pytest.skip(f"no {oracles.KGS_ORACLE.name} beside the repository")
-    names = oracles.load_oracle(oracles.KGS_ORACLE).files
-    return _replayed(
-        oracles.KGS_ORACLE, {name: oracles.read_sgf((oracles.KGS_GAMES / name).read_bytes()) for name in names}
-    )
+def history(tmp_path, more=""):
+    """Points (0 = first line) of the four history planes of each row of a small game, -1 for an empty plane."""
+    (tmp_path / "game.sgf").write_text(SGF.replace("{more}", more))
+    store = prepare_store([GameSource(tmp_path)], tmp_path / "stores")
+    planes, _ = make_set(GO_NN, plane_source(store), np.arange(len(store)))
+    first = plane_names(GO_NN).index("history_1")
+    return [[int(plane.argmax()) // 20 if plane.any() else -1 for plane in row[first : first + 4]] for row in planes]
 
 
-def test_all_kinds_of_output_agree(starter):
-    """float32, uint8 and packed bits; (B, 26, 19, 19) and (B, 26, 361); arrays and read-only maps."""
-    oracle, store, index = starter
-    rng = np.random.default_rng(0)
-    symmetry, keep = rng.integers(0, 8, len(index)), rng.integers(0, 6, len(index))
-    planes, targets = make(store, index, symmetry, keep)
-    numbers, number_targets = make(store, index, symmetry, keep, np.float32)
-    assert np.array_equal(numbers, planes) and np.array_equal(number_targets, targets)
-    packed, packed_targets = make_packed(store, index, symmetry, keep)
-    assert np.array_equal(packed, np.packbits(planes.reshape(len(planes), -1), axis=1))
-    assert np.array_equal(packed_targets, targets)
+def test_setup_stones_are_history_in_file_order_and_passes_leave_their_planes_empty(tmp_path):
+    rows = history(tmp_path)
+    a, b, c, d, e, f, g, h, i = range(9)
+    assert rows[:4] == [[c, d, b, a], [e, c, d, b], [-1, e, c, d], [f, -1, e, c]]
+    assert rows[4:] == [[g, f, -1, e], [h, g, f, -1], [i, h, g, f]]
 
 
-def test_works_on_read_only_maps(starter, tmp_path):
-    _, store, index = starter
-    maps = []
-    for k, array in enumerate(store):
-        np.save(tmp_path / f"{k}.npy", array)
-        maps.append(np.load(tmp_path / f"{k}.npy", mmap_mode="r"))
-    assert np.array_equal(make(maps, index)[0], make(store, index)[0])
+def test_a_stone_taken_off_is_no_move(tmp_path):
+    rows = history(tmp_path, "AE[dd]")
+    assert rows[:2] == [[2, 3, 1, 0], [4, 2, 3, 1]]  # the same four stones were put down

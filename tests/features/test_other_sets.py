@@ -14,7 +14,7 @@ from gonn_core.features.source import PlaneSource, Position, plane_source, posit
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE
 from gonn_core.go.points import BLACK, SYMMETRY
 from tests.features.configs import CAZENAVE, CLARK, GO_NN, GONN
-from tests.features.helpers import make, make_set, pack_set, turned
+from tests.features.helpers import make_set, pack_set, turned
 from tests.features.slow_sets import slow_set
 from tests.features.stores import open_games, sample_rows
 from tests.features.test_gonn import _random_rows
@@ -23,14 +23,7 @@ from tests.go import oracles
 NO_LADDERS = CAZENAVE.model_copy(update={"ladders": False})
 PLAIN = CLARK.model_copy(update={"liberties": 0, "edge": "none"})
 GO_NN_3 = GO_NN.model_copy(update={"liberties": 3})
-OTHERS = {
-    "go_nn": GO_NN,
-    "go_nn 3": GO_NN_3,
-    "clark": CLARK,
-    "clark plain": PLAIN,
-    "cazenave": CAZENAVE,
-    "no ladders": NO_LADDERS,
-}
+OTHERS = {"gonn": GONN, "go_nn": GO_NN, "clark": CLARK, "cazenave": CAZENAVE}
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +48,12 @@ def assert_equals_the_slow_twin(features, source, rows, keep):
 @pytest.mark.parametrize("features", [GO_NN, GO_NN_3, CLARK, PLAIN, NO_LADDERS], ids=str)
 def test_equals_the_slow_twin_on_real_positions(features, starter):
     source, rows = starter
-    assert_equals_the_slow_twin(features, source, rows[:150], np.arange(150) % 6)
+    assert_equals_the_slow_twin(features, source, rows[:80], np.arange(80) % 6)
 
 
 @pytest.mark.parametrize("features", [GO_NN, CLARK, NO_LADDERS], ids=lambda features: features.set)
 @given(arrays=_random_rows())
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_equals_the_slow_twin_on_random_boards(features, arrays):
     assert_equals_the_slow_twin(features, plane_source(arrays), arrays.rows, np.full(len(arrays.rows), 5))
 
@@ -116,7 +109,7 @@ def turned_source(source, rows, symmetry) -> PlaneSource:
 def test_turning_the_position_turns_the_planes(name, starter):
     """No direction of the board is special; and the symmetry asked for is that turn."""
     source, rows = starter
-    features, rows = OTHERS[name], rows[:40]
+    features, rows = OTHERS[name], rows[:20]
     plain, moves = make_set(features, source, rows, keep=0)
     for symmetry in range(1, 8):
         planes, targets = make_set(features, turned_source(source, rows, symmetry), np.arange(len(rows)), keep=0)
@@ -158,15 +151,7 @@ def test_a_plane_is_the_same_whatever_others_there_are(full, change, starter):
     source, rows = starter
     fewer = full.model_copy(update=change)
     kept = [plane_names(full).index(name) for name in plane_names(fewer)]
-    assert np.array_equal(make_set(fewer, source, rows[:40])[0], make_set(full, source, rows[:40])[0][:, kept])
-
-
-def test_gonn_is_made_by_its_own_kernels(starter):
-    source, rows = starter
-    planes, targets = make_set(GONN, source, rows[:20], 3)
-    plain, plain_targets = make((source.stones, source.ladders, source.moves), rows[:20], 3)
-    assert np.array_equal(planes, plain) and np.array_equal(targets, plain_targets)
-    assert np.array_equal(pack_set(GONN, source, rows[:20], 3)[0], np.packbits(planes.reshape(20, -1), axis=1))
+    assert np.array_equal(make_set(fewer, source, rows[:15])[0], make_set(full, source, rows[:15])[0][:, kept])
 
 
 GOLDEN = {

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 
 from gonn_core.config import FeatureConfig
 from gonn_core.features import stored_ladders
@@ -17,9 +16,8 @@ from gonn_core.features.source import plane_source
 from gonn_core.features.stored_ladders import FOLDER, make_marks, open_marks, wants_marks
 from gonn_core.files.json_files import read_json
 from gonn_core.records.build import GameSource, prepare_store
-from gonn_core.training.batches import PlaneMaker
 from gonn_core.trial.data import prepare_planes
-from gonn_core.trial.events import Mended, PauseAsked, Preparing
+from gonn_core.trial.events import PauseAsked, Preparing
 from tests.features.configs import CAZENAVE
 from tests.features.helpers import make_set
 
@@ -96,18 +94,6 @@ def test_marks_out_of_range_are_not_used(store, caplog, name, place, number):
         assert open_marks(store) is None and "numbers out of range" in caplog.text
 
 
-def test_batches_take_what_is_stored(store):
-    rows, symmetries = np.arange(20), np.zeros(20, np.uint8)
-    searched = PlaneMaker(store, CAZENAVE, torch.device("cpu"), torch.contiguous_format)
-    before = searched.on_host(rows, symmetries, symmetries).planes
-    make_marks(store)
-    looked_up = PlaneMaker(store, CAZENAVE, torch.device("cpu"), torch.contiguous_format)
-    assert torch.equal(looked_up.on_host(rows, symmetries, symmetries).planes, before)
-    wrong = open_marks(store)._replace(marks=np.zeros(0, np.uint16), first=np.zeros(len(store) + 1, np.int64))
-    looked_up._stored = wrong
-    assert not torch.equal(looked_up.on_host(rows, symmetries, symmetries).planes, before), "it is what is looked up"
-
-
 def test_they_are_made_for_large_trials_on_a_gpu():
     assert wants_marks(CAZENAVE, "cuda", 250, 1000) and not wants_marks(CAZENAVE, "cuda", 249, 1000)
     assert not wants_marks(CAZENAVE, "cpu", 10**6, 1000), "there the net takes the time"
@@ -130,13 +116,3 @@ def test_a_trial_has_them_made_and_tells(store):
     assert open_marks(store) is None
     prepare_planes(job(100), data, "cuda", 1, events.append)
     assert isinstance(events[0], Preparing) and events[0].of == len(store) and open_marks(store) is not None
-
-
-def test_where_nothing_can_be_written_that_is_told_and_the_trial_goes_on(store, monkeypatch):
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(stored_ladders, "write_whole", full)
-    events = []
-    prepare_planes(job(100), SimpleNamespace(store=store), "cuda", 1, events.append)
-    assert isinstance(events[-1], Mended) and "searched for" in events[-1].message and "no space" in events[-1].message

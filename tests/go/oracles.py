@@ -1,6 +1,5 @@
 """The oracle games: SGF files read with sgfmill, replayed, and the planes that GoNN's own writer made of them."""
 
-import io
 import re
 import tarfile
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from sgfmill import sgf
 
-from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, WORDS
 from gonn_core.go.replay import make_workspace, replay_games
 from tests.paths import ROOT
@@ -128,44 +126,3 @@ def pack_bits(points: np.ndarray) -> np.ndarray:
     padded = np.zeros((len(points), WORDS * 64), np.uint8)
     padded[:, :POINTS] = points
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-
-
-class Oracle(NamedTuple):
-    files: list[str]
-    game: np.ndarray
-    ply: np.ndarray
-    to_play: np.ndarray
-    move: np.ndarray
-    planes: np.ndarray  # (N, 26, 361) uint8
-
-
-def load_oracle(path) -> Oracle:
-    z = np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False)
-    planes = np.unpackbits(z["planes"], axis=1, count=26 * POINTS).reshape(-1, 26, POINTS)
-    return Oracle([str(name) for name in z["files"]], z["game"], z["ply"], z["to_play"], z["move"], planes)
-
-
-def sample_rows(rows: Rows) -> np.ndarray:
-    """Indices of the rows that an oracle has: a move played that is no pass."""
-    used = np.zeros(len(rows.moves), bool)
-    for first, count in zip(rows.row_offsets, rows.rows, strict=True):
-        used[first : first + count] = True
-    return np.flatnonzero(used & (rows.moves[:, MOVE] >= 0))
-
-
-def planes_of_rows(rows: Rows, index: np.ndarray) -> dict[int, np.ndarray]:
-    """GoNN's planes 1, 2, 17, 23, 24, 25 of store rows, each (n, 361) bool, made the obvious way."""
-    black, white = unpack_bits(rows.stones[index, :WORDS]), unpack_bits(rows.stones[index, WORDS:])
-    ladders = unpack_bits(rows.ladders[index])
-    white_moves = (rows.moves[index, FLAGS] & WHITE_TO_MOVE != 0)[:, None]
-    ko = np.zeros((len(index), POINTS), bool)
-    has_ko = rows.moves[index, KO] >= 0
-    ko[np.flatnonzero(has_ko), rows.moves[index, KO][has_ko]] = True
-    stones = black | white
-    return {
-        1: np.where(white_moves, white, black),
-        2: np.where(white_moves, black, white),
-        17: ko,
-        23: ladders & stones,  # with one liberty, which the caller knows from the oracle's liberty planes
-        25: ladders & ~stones,
-    }

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonn_core.go.ladder_search import ladder_bits
+from gonn_core.go.ladder_search import REUSED, ladder_bits
 from gonn_core.go.layout import KO
 from gonn_core.go.points import BLACK, PASS, WHITE
 from gonn_core.go.replay import make_workspace, replay_game
-from gonn_core.go.workspace import REUSED
 from tests.boards import colours_of, draw
 from tests.go import slow_board
 from tests.go.oracles import SHARED, Game, read_sgf, replay, starter_games
@@ -33,8 +32,8 @@ def assert_equal_to_fresh_searches(rows) -> int:
     return compared
 
 
-def test_all_starter_games():
-    assert assert_equal_to_fresh_searches(replay(list(starter_games().values()))) > 90_000
+def test_starter_games():
+    assert assert_equal_to_fresh_searches(replay(list(starter_games().values())[::10])) > 9_000
 
 
 @settings(max_examples=30)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gonn_core.go.jit import lowest_bit
-from gonn_core.go.points import FROM_PADDED, PASS, POINTS, SYMMETRY, point, point_name
-from gonn_core.go.rules import PADDED_POINT, neighbours
+from gonn_core.go.points import PASS, POINTS, SYMMETRY, point, point_name
 from tests.go import slow_board
 
 
@@ -28,12 +27,6 @@ def test_symmetries_are_permutations_that_keep_neighbours():
         for p in range(POINTS):
             assert {int(image[q]) for q in slow_board.neighbours(p)} == set(slow_board.neighbours(int(image[p])))
     assert (SYMMETRY[0] == np.arange(POINTS)).all() and len({tuple(image) for image in SYMMETRY}) == 8
-
-
-def test_padded_neighbours_are_the_neighbours():
-    for p in range(POINTS):
-        around = {int(FROM_PADDED[int(q)]) for q in neighbours(PADDED_POINT[p])} - {-1}
-        assert around == set(slow_board.neighbours(p))
 
 
 def test_lowest_bit():

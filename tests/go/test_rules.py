@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.go.board import Board
+from gonn_core.go.ladder_search import make_workspace
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PASS, POINTS, WHITE
 from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NOWHERE, PADDED_POINT, clear_board, is_legal, play, take_back
-from gonn_core.go.workspace import make_workspace
 from tests.boards import bitboards, colours_of, draw, named_points, parse_board
 from tests.go import slow_board
 
@@ -26,20 +26,6 @@ def test_drawn_boards_there_and_back():
     assert named_points(text) == {"a": 19}
     assert (colours_of(bitboards(colours)) == colours).all()
     assert (parse_board(draw(colours)) == colours).all()
-
-
-def test_capture_in_the_corner_frees_the_points():
-    board, at = board_of("""
-    O O a
-    X X .""")
-    board.play(at["a"], BLACK)
-    assert (
-        board.colours()
-        == parse_board("""
-    . . X
-    X X .""")
-    ).all()
-    assert board.ko == -1 and board.liberties(19) == 5 and board.chain(19) == [19, 20]
 
 
 def test_capturing_one_stone_by_a_lone_stone_in_atari_is_ko():
@@ -73,28 +59,6 @@ def test_capturing_two_stones_is_no_ko():
     assert board.ko == -1 and board.liberties(at["a"]) == 1 and board.colour(at["a"] + 2) == EMPTY
 
 
-@pytest.mark.parametrize("colour, legal", [(WHITE, False), (BLACK, True)])
-def test_suicide_is_illegal_for_the_surrounded_colour(colour, legal):
-    board, at = board_of("""
-    a X
-    X .""")
-    assert board.legal(at["a"], colour) is legal
-
-
-def test_several_stones_may_not_kill_themselves_but_may_capture():
-    dead, at = board_of("""
-    O a X
-    X X .""")
-    assert not dead.legal(at["a"], WHITE)
-    alive, at = board_of("""
-    O a X .
-    X X O .
-    . O . .""")
-    assert not alive.legal(at["a"], WHITE)
-    alive.play(19 * 2, WHITE)
-    assert alive.liberties(19) == 1 and alive.legal(at["a"], WHITE)  # now it captures two
-
-
 def test_setup_chains_without_liberties_are_taken_off_together():
     board, _ = board_of("""
     O X .
@@ -106,22 +70,10 @@ def test_setup_chains_without_liberties_are_taken_off_together():
     assert not both.colours().any()
 
 
-def test_copy_is_independent():
-    board, at = board_of("a . .")
-    other = board.copy()
-    other.play(at["a"], WHITE)
-    assert board.colour(at["a"]) == EMPTY and other.colour(at["a"]) == WHITE
-
-
 @pytest.mark.parametrize("point", [-2, 361])
 def test_points_off_the_board_are_errors(point):
     with pytest.raises(ValueError, match="0..360"):
         Board().colour(point)
-
-
-def test_colours_are_checked():
-    with pytest.raises(ValueError, match="colour 3"):
-        Board().play(0, 3)
 
 
 corner_heavy_points = st.one_of(st.integers(0, POINTS - 1), st.integers(0, 24).map(lambda i: i // 5 * 19 + i % 5))

@@ -58,7 +58,3 @@ def test_slopes_that_start_at_zero_have_a_gradient():
     slopes = torch.zeros(3, requires_grad=True)
     activate(-torch.ones(2, 3, 19, 19), slopes).sum().backward()
     assert (slopes.grad == -722).all()
-
-
-def test_without_slopes_it_is_relu():
-    assert activate(torch.tensor([-1.0, 0.0, 2.0]), None).tolist() == [0, 0, 2]

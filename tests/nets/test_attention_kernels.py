@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
 
 from gonn_core.nets.encoder.attention import attend
 
@@ -36,18 +35,6 @@ def test_values_and_gradients(bias, factor):
         strict=True,
     ):
         torch.testing.assert_close(fast, true, rtol=1e-4, atol=1e-5)
-
-
-def test_without_bias_it_is_pytorchs():
-    query, key, value = (torch.randn(SHAPE) for _ in range(3))
-    torch.testing.assert_close(attend(query, key, value, None, None), F.scaled_dot_product_attention(query, key, value))
-
-
-def test_bias_without_gradient():
-    query = torch.randn(SHAPE, requires_grad=True)
-    bias = torch.randn(2, *PAIRS)
-    attend(query, query, query, bias, None).sum().backward()
-    assert torch.isfinite(query.grad).all() and bias.grad is None
 
 
 def test_bf16_is_near():

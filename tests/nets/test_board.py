@@ -1,7 +1,5 @@
 """Stones, chains and nearness that nets read from their planes."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -11,20 +9,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
-from gonn_core.go.board import Board
-from gonn_core.go.points import BLACK, EMPTY, WHITE
+from gonn_core.go.points import BLACK, EMPTY
 from gonn_core.nets.parts import board
 from gonn_core.nets.parts.board import UNASKED_ROUNDS, BoardReader
-from tests.boards import bitboard, marked_points, named_points, parse_board
 from tests.nets.examples import SPECIAL, board_planes, built, random_colours
-from tests.paths import FIXTURES
 
-PUBLISHED = json.loads((FIXTURES / "gonn_positions.json").read_text())
 READ = BoardReader(("own_stone", "opponent_stone"), ())
-
-
-def vertex(name):
-    return (19 - int(name[1:])) * 19 + "ABCDEFGHJKLMNOPQRST".index(name[0])
 
 
 def boards_of(*colours):
@@ -56,62 +46,6 @@ def flooded(colours):
 def test_chains_equal_a_flood(seed, share):
     boards = random_colours(3, seed, share)
     assert boards_of(*boards).chains.tolist() == [flooded(board) for board in boards]
-
-
-def test_chains_of_a_snake():
-    """One chain of 199 stones that winds through the whole board, row by row."""
-    rows = ["X" * 19 if row % 2 == 0 else ("." * 18 + "X" if row % 4 == 1 else "X" + "." * 18) for row in range(19)]
-    chains = boards_of(parse_board("\n".join(rows))).chains[0]
-    assert (chains == 0).sum() == 199
-
-
-def test_chains_are_those_of_the_board():
-    text = """
-    a X X O .
-    X . X O O
-    X X X O .
-    O O O . .
-    """
-    colours = parse_board(text)
-    board = Board(np.concatenate([bitboard(np.flatnonzero(colours == colour)) for colour in (BLACK, WHITE)]))
-    chains = boards_of(colours).chains[0].tolist()
-    for point in np.flatnonzero(colours):
-        chain = board.chain(int(point))
-        assert [p for p in range(361) if chains[p] == chains[point]] == chain and chains[point] == chain[0]
-    assert chains[named_points(text)["a"]] == 0  # an empty point is alone, whatever its number
-
-
-@pytest.mark.parametrize("name, stones, end", [("chainpool1", 19, "S6"), ("chainpool2", 8, "T16")])
-def test_chains_of_the_documents_positions(name, stones, end):
-    """White's chain at S18 reaches down to its eye where it is solid, and ends early where it has a gap (spec: GoNN
-    7.11, 7.12)."""
-    position = PUBLISHED[name]
-    colours = np.full(361, EMPTY)
-    colours[[vertex(v) for v in position["black"]]], colours[[vertex(v) for v in position["white"]]] = BLACK, WHITE
-    chains = boards_of(colours).chains[0]
-    chain = np.flatnonzero(chains == chains[vertex("S18")])
-    assert len(chain) == stones and vertex(end) == chain.max()
-
-
-def test_a_row_does_not_run_on_into_the_next():
-    colours = np.full(361, EMPTY)
-    colours[[18, 19]] = BLACK
-    assert boards_of(colours).chains[0, [18, 19]].tolist() == [18, 19]
-
-
-def test_near():
-    text = """
-    . . . . a . . .
-    . . . a a a . .
-    . . a a a a a .
-    . a a a X a a a
-    . . a a a a a .
-    . . . a a a . .
-    . . . . a . . .
-    """
-    near = boards_of(parse_board(text.replace("a", "."))).near
-    assert near.shape == (1, 1, 19, 19)
-    assert set(np.flatnonzero(near.flatten())) == marked_points(text, "a") | marked_points(text, "X")
 
 
 def test_near_counts_both_colours_and_autocast_does_not_matter():
@@ -168,15 +102,6 @@ def test_stones_are_read_by_a_slice(names):
     with Operations() as seen:
         assert torch.equal(reader(planes).stones, colours > 0.5)
     assert "aten::index" not in seen.names and "aten::_to_copy" not in seen.names
-
-
-def test_planes_are_found_by_name():
-    names = ("ko", "opponent_stone", "own_stone")
-    planes = torch.cat((torch.ones(1, 1, 19, 19), board_planes(parse_board("X O"))), 1)
-    stones = BoardReader(names, ())(planes).stones
-    assert np.flatnonzero(stones[0, 0].flatten()).tolist() == [1] and np.flatnonzero(
-        stones[0, 1].flatten()
-    ).tolist() == [0]
 
 
 def test_blocks_that_need_stones_say_so():

@@ -1,7 +1,6 @@
 """Maxima over chains and the block made of them, against loops (spec: GoNN 3.1)."""
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 
@@ -50,15 +49,6 @@ def test_maxima_equal_the_slow_ones():
     assert torch.equal(found, slow_chain_max(x, BOARDS))
 
 
-def test_maxima_of_a_drawn_board():
-    boards = READ(board_planes(parse_board("X X . O\nO X . O\n. . . ."), parse_board(". O X X")))
-    x = torch.zeros(2, 1, 19, 19)
-    x[0, 0, :2, :4] = torch.tensor([[-3.0, -1, 9, 2], [7, -2, 9, 1]])
-    found = chain_max(x, boards)
-    assert found[0, 0, :3, :4].tolist() == [[-1, -1, 0, 2], [7, -1, 0, 2], [0, 0, 0, 0]]
-    assert found.count_nonzero() == 6
-
-
 def test_gradient_goes_to_the_maximum_and_is_shared_among_ties():
     boards = READ(board_planes(parse_board("X X X . O O")))
     x = torch.zeros(1, 1, 19, 19)
@@ -78,25 +68,6 @@ def test_gradient_equals_the_slow_one():
     torch.testing.assert_close(x.grad, slow.grad)
 
 
-@pytest.mark.parametrize("flip", [(2,), (3,), (2, 3)])
-def test_symmetries_of_the_board(flip):
-    x, planes = values(len(BOARDS), 3), board_planes(*BOARDS)
-    turned = chain_max(x.flip(flip), READ(planes.flip(flip)))
-    assert torch.equal(turned, chain_max(x, READ(planes)).flip(flip))
-    transposed = chain_max(x.mT, READ(planes.mT))
-    assert torch.equal(transposed, chain_max(x, READ(planes)).mT)
-
-
-def test_colours_may_change_places():
-    x, planes = values(len(BOARDS), 3), board_planes(*BOARDS)
-    assert torch.equal(chain_max(x, READ(planes)), chain_max(x, READ(planes.flip(1))))
-
-
-def test_memory_formats_agree():
-    x, boards = values(len(BOARDS), 3), READ(board_planes(*BOARDS))
-    assert torch.equal(chain_max(x, boards), chain_max(x.contiguous(memory_format=torch.channels_last), boards))
-
-
 def test_block():
     block, x = ChainPooling(Draws(0), "inserted.chain_pooling_1", NET), values(len(BOARDS), 24)
     boards, slope = READ(board_planes(*BOARDS)), torch.tensor(0.2)
@@ -104,13 +75,6 @@ def test_block():
     y = F.conv2d(y, block.conv1, padding=1)
     y = slow_chain_max(F.prelu(F.batch_norm(y, None, None, training=True, eps=1e-3), slope).detach(), BOARDS)
     torch.testing.assert_close(block(x, boards), x + F.conv2d(y, block.conv2, padding=1), rtol=1e-5, atol=2e-5)
-
-
-def test_start_of_the_last_kernel():
-    plain = NET.model_copy(update={"trunk": NET.trunk.model_copy(update={"chain_pooling_init": 1.0})})
-    committed, he = (ChainPooling(Draws(0), "b", net) for net in (NET, plain))
-    torch.testing.assert_close(committed.conv2, 3 * he.conv2)
-    assert torch.equal(committed.conv1, he.conv1)
 
 
 def test_bfloat16_gradients_are_summed_in_float32():

@@ -1,6 +1,8 @@
 """Plain convolutional nets: counts as published, symmetry, layers against slow references, what is refused, what starts
 equal."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,7 @@ from gonn_core.features.sets import padding, plane_names
 from gonn_core.go.points import BLACK, SYMMETRY, WHITE
 from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds, trial_net
 from gonn_core.nets.conv.layers import PUBLISHED_PLANES
-from gonn_core.nets.cost import equal_start_share
+from gonn_core.nets.conv.net import Dropout
 from tests.boards import parse_board
 from tests.nets.examples import random_colours
 
@@ -57,17 +59,6 @@ def clark_planes(*boards) -> torch.Tensor:
 @pytest.mark.parametrize("position_bias, expected", [("all", 7_051_881), ("none", 6_037_761), ("last", 6_038_121)])
 def test_go_nn_parameters(position_bias, expected):
     assert count_parameters(conv("elu", layers=GO_NN, position_bias=position_bias), 21) == expected
-
-
-@pytest.mark.parametrize("pairs", [5, 10])
-def test_go_nn_residual_parameters(pairs):
-    """Res5x2PreELU has the count of Conv12PosDepELU; five pairs more are ten layers with their biases."""
-    net = conv("elu", layers=[[5, 256], *[[3, 256]] * (2 * pairs)], residual=True, position_bias="all")
-    assert count_parameters(net, 21) == 7_051_881 + (2 * pairs - 10) * (9 * 256 * 256 + 361 * 256)
-
-
-def test_go_nn_operations():
-    assert 2 * multiply_adds(conv("elu", layers=GO_NN, position_bias="all"), 21) == 2 * 361 * 6_034_944  # 4.36 GFLOP
 
 
 @pytest.mark.parametrize("tied, expected", [(False, 4_599_273), (True, 629_367)])
@@ -129,30 +120,7 @@ def test_a_turned_board_has_the_turned_answer(settings):
     assert (turned(usual, 1) - usual).abs().max() > 1e-3
 
 
-def test_free_weights_know_no_symmetry():
-    net = clark(conv(layers=SMALL, head="full"))
-    boards = clark_planes(*random_colours(1))
-    assert (net(boards.flip(-1)) - turned(net(boards), 2)).abs().max() > 1e-3
-
-
 # Layers against slow references
-
-
-def test_full_layer_by_hand():
-    """Each logit a sum over channels and points of the last convolution; weights of other points and channels do not
-    matter."""
-    net = clark(conv(layers=SMALL, head="full"))
-    body = torch.randn(2, 4, 19, 19, generator=torch.Generator().manual_seed(0))
-    weights = net.last.matrix.detach().double()
-    expected = [
-        [sum((weights[j, :, c] * body[n, c].flatten()).sum() for c in range(4)) for j in (0, 17, 360)] for n in range(2)
-    ]
-    torch.testing.assert_close(
-        net.policies(body)[:, 0, [0, 17, 360]].double(),
-        torch.tensor(expected, dtype=torch.float64),
-        rtol=1e-4,
-        atol=1e-5,
-    )
 
 
 def test_tied_layers_equal_averaged_free_ones():
@@ -199,26 +167,6 @@ def test_beyond_the_edge(edge, beyond):
         np.testing.assert_allclose(body[:, row, column], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_deeper_layers_see_zeros_beyond_the_edge():
-    net = clark(conv(layers=[[3, 2], [3, 2]], head="full"))
-    with torch.no_grad():
-        x = net.layers["2"](torch.ones(1, 2, 19, 19))
-        expected = F.conv2d(F.pad(torch.ones(1, 2, 19, 19), (1,) * 4), net.layers["2"].kernel)
-    torch.testing.assert_close(x, expected)
-
-
-def test_a_shrunken_board_has_zeros_around():
-    net = clark(conv(layers=[[7, 3], [5, 2], [3, 2]], head="full", hidden_padding="valid"))
-    with torch.no_grad():
-        for layer in (net.stem, *net.layers.values()):
-            layer.bias.fill_(5.0)
-        body = net.body(clark_planes(*random_colours(1)))
-    assert body.shape == (1, 2, 19, 19) and net.body_width == 2
-    inside = torch.zeros(19, 19, dtype=torch.bool)
-    inside[3:-3, 3:-3] = True
-    assert (body[0, :, ~inside] == 0).all() and (body[0, :, inside] > 0).all()
-
-
 # Options
 
 
@@ -236,15 +184,6 @@ def test_residual_pairs(settings):
     plain = clark(conv("elu", layers=layers, **settings), edge="none").state_dict()
     assert made.state_dict().keys() == plain.keys()
     assert all(torch.equal(values, plain[name]) for name, values in made.state_dict().items())
-
-
-@pytest.mark.parametrize("activation, at_minus_one", [("relu", 0.0), ("elu", np.expm1(-1)), ("tanh", np.tanh(-1))])
-def test_activations(activation, at_minus_one):
-    net = clark(conv(activation, layers=SMALL, head="full"))
-    with torch.no_grad():
-        net.layers["2"].kernel.zero_()
-        net.layers["2"].bias.fill_(-1.0)
-        assert net.body(torch.zeros(1, 8, 19, 19))[0, 0, 4, 4] == pytest.approx(at_minus_one)
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -265,12 +204,6 @@ def test_initial_weights(tied):
             assert (values == 0).all()
         else:
             assert values.detach().std() == pytest.approx(0.01, rel=0.05) and values.abs().max() < 0.023
-
-
-def test_fan_in_is_sqrt_half_of_he():
-    he, fan_in = (clark(conv(layers=SMALL, head="full", init=init)) for init in ("he", "fan_in"))
-    for a, b in zip(he.parameters(), fan_in.parameters(), strict=True):
-        torch.testing.assert_close(b * 2**0.5, a)
 
 
 REFUSED = [
@@ -305,34 +238,8 @@ def test_an_edge_that_no_kernel_reaches_is_refused(settings):
 # What two arms share
 
 
-def start(features=CLARK, **settings) -> TrialConfig:
-    return TrialConfig(features=features, net=conv(**settings))
-
-
 def weights(**settings) -> dict[str, torch.Tensor]:
     return {name: values.detach() for name, values in clark(conv(**settings)).named_parameters()}
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"activation": "tanh"},
-        {"dropout": 0.2},
-        {"position_bias": "all"},
-        {"hidden_padding": "valid"},
-        {"layers": [*SMALL, [3, 4], [3, 4]]},
-    ],
-)
-@pytest.mark.parametrize("tied", [False, True])
-def test_toggles_leave_other_weights_equal(settings, tied):
-    first, second = (
-        weights(layers=[*SMALL, [3, 4]], head="full", tied=tied),
-        weights(**{"layers": [*SMALL, [3, 4]], "head": "full", "tied": tied, **settings}),
-    )
-    for name in first.keys() & second.keys():
-        if first[name].shape == second[name].shape:
-            assert torch.equal(first[name], second[name]), name
-    assert {"stem.kernel", "layers.2.kernel", "layers.3.kernel", "last.matrix"} <= first.keys() & second.keys()
 
 
 def test_tied_weights_are_the_free_ones_of_the_first_cells():
@@ -349,17 +256,70 @@ def test_tied_weights_are_the_free_ones_of_the_first_cells():
         assert torch.equal(layer.matrix[:, 0], values.flatten(0, 1)[layer.pairs.first])
 
 
-def test_share_of_equal_starts():
-    settings = {"layers": SMALL, "head": "full", "position_bias": "all"}
-    assert equal_start_share(start(**settings), start(**settings)) == 1.0
-    assert equal_start_share(start(**settings), start(**settings, activation="tanh")) == 1.0
-    fewer = CLARK.model_copy(update={"edge": "none"})
-    total = sum(values.numel() for values in weights(**settings).values())
-    assert equal_start_share(start(**settings), start(fewer, **settings)) == pytest.approx((total - 25 * 6) / total)
-    assert 0 < equal_start_share(start(**settings), start(**settings, tied=True)) < 0.5
-
-
 def test_biases_are_not_decayed():
     net = clark(conv(layers=SMALL, head="full", head_hidden=[361], tied=True))
     assert set(decayed(net)) == {"stem.kernel", "layers.2.kernel", "head.1.matrix", "last.matrix"}
     assert gradient_factors(net, TrialConfig().training.optimiser) == {}
+
+
+# Dropout
+
+
+def test_masks_depend_on_seed_pass_and_layer_alone():
+    ones = torch.ones(50, 40)
+
+    def mask(seed=0, layer="stem", passes=0):
+        dropout = Dropout(0.25, seed).train()
+        for _ in range(passes + 1):
+            dropout.begin()
+        return dropout(ones, layer)
+
+    usual = mask()
+    torch.manual_seed(5)
+    assert torch.equal(mask(), usual)
+    assert usual.unique().tolist() == pytest.approx([0, 4 / 3])
+    assert (usual == 0).float().mean() == pytest.approx(0.25, abs=0.03)
+    for other in (mask(seed=1), mask(layer="layers.2"), mask(passes=1)):
+        assert not torch.equal(other, usual)
+
+
+def test_passes_are_counted_without_reading_the_device_and_go_on_after_loading():
+    ones, first, second = torch.ones(50, 40), Dropout(0.25, 0).train(), Dropout(0.25, 0).train()
+    for _ in range(3):
+        first.begin()
+    second.load_state_dict(first.state_dict())
+    for dropout in (first, second, copy.deepcopy(first), copy.deepcopy(second)):
+        dropout.begin()
+        assert dropout.passes == 4 and torch.equal(dropout(ones, "stem"), first(ones, "stem"))
+    unread = Dropout(0.25, 0).to("meta").train()
+    unread.begin()  # a device whose numbers cannot be read
+    assert unread(ones, "stem").shape == ones.shape
+
+
+def test_no_dropout_and_no_count_in_inference():
+    net, planes = clark(conv(layers=SMALL, dropout=0.2)), clark_planes(*random_colours(2))
+    net.eval()
+    assert torch.equal(net(planes), net(planes)) and net.dropout.passes == 0
+    net.train()
+    assert not torch.equal(net(planes), net(planes)) and net.dropout.passes == 2
+
+
+# Precision and memory
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"head": "full", "tied": True, "position_bias": "all"},
+        {"layers": [[5, 8], [3, 8], [3, 8]], "residual": True, "activation": "elu"},
+    ],
+    ids=["tied", "residual"],
+)
+@torch.no_grad()
+def test_bfloat16_and_channels_last_are_close(settings):
+    net, planes = clark(conv(**{"layers": SMALL, **settings})), clark_planes(*random_colours(4))
+    exact = net(planes)
+    torch.testing.assert_close(net(planes.contiguous(memory_format=torch.channels_last)), exact, rtol=1e-4, atol=1e-4)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = net(planes)
+    assert rounded.dtype == torch.float32 and (rounded - exact).std() < 0.05 * exact.std()

@@ -3,8 +3,8 @@
 import pytest
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
-from gonn_core.nets import count_parameters, flops_per_sample, multiply_adds, training_flops_per_sample
-from tests.nets.examples import B5, B12, TINY, built, changed
+from gonn_core.nets import count_parameters, flops_per_sample, multiply_adds
+from tests.nets.examples import B5, B12, changed
 
 GLOBAL12 = changed(B12, trunk={"global_pooling": True})
 
@@ -78,14 +78,6 @@ def test_first_net():
     assert count_parameters(changed(FIRST_NET, head={"pooling": "none"}), 13) == weights + norms - pooling
 
 
-def test_planes():
-    assert count_parameters(B5, 26) - count_parameters(B5, 13) == 13 * 26 * 192
-
-
-def test_count_equals_the_built_net():
-    assert count_parameters(TINY, 26) == sum(values.numel() for values in built(TINY).parameters())
-
-
 @pytest.mark.parametrize("net, published", [(B5, 1.30e9), (B12, 2.97e9)])
 def test_published_multiply_adds(net, published):
     assert multiply_adds(net, 26) == pytest.approx(published, rel=0.01)
@@ -115,4 +107,3 @@ def test_multiply_adds_of_inserted_blocks(trunk, each_point):
 
 def test_operations():
     assert flops_per_sample(B5, 26) == 2 * multiply_adds(B5, 26)
-    assert training_flops_per_sample(B5, 26) == 6 * multiply_adds(B5, 26)

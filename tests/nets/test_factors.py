@@ -5,7 +5,7 @@ import torch
 
 from gonn_core.config import OptimiserConfig
 from gonn_core.nets import decayed, gradient_factors
-from tests.nets.examples import SPECIAL, TINY, built, changed
+from tests.nets.examples import TINY, built, changed
 
 BLOCK = ["slopes1", "conv1", "slopes2", "conv2", "norm1.gamma", "norm1.beta", "norm2.gamma", "norm2.beta"]
 NAMES = [
@@ -16,25 +16,11 @@ NAMES = [
     *("head.pooled.slopes", "head.pooled.matrix", "head.pooled.norm.gamma", "head.pooled.norm.beta"),
     *("head.norm.gamma", "head.norm.beta"),
 ]
-GLOBAL_ONLY = ["pooled.slopes", "pooled.matrix", "pooled.norm.gamma", "pooled.norm.beta"]
 
 
 def test_names_are_final():
     """Checkpoints and initial weights are keyed by them."""
     assert [name for name, _ in built(TINY).named_parameters()] == NAMES
-
-
-def test_shapes():
-    shapes = {name: tuple(values.shape) for name, values in built(TINY).named_parameters()}
-    assert shapes["stem.kernel"] == (12, 26, 5, 5) and shapes["stem.center"] == (12, 26, 1, 1)
-    assert shapes["blocks.2.conv1"] == shapes["blocks.2.conv2"] == (12, 12, 3, 3)
-    assert shapes["head.pooled.matrix"] == (4, 8) and shapes["head.out"] == (1, 8, 5, 5)
-
-
-def test_a_global_block_adds_names_and_keeps_the_others():
-    names = [name for name, _ in built(changed(TINY, trunk={"global_pooling": True})).named_parameters()]
-    assert set(names) - set(NAMES) == {f"blocks.3.{name}" for name in GLOBAL_ONLY}
-    assert not set(NAMES) - set(names)
 
 
 WIDE = ["slopes", "first", "second", "norm.gamma", "norm.beta"]
@@ -65,38 +51,6 @@ def test_inserted_blocks_have_names_of_their_own(trunk, blocks):
     assert [name for name in names if name in NAMES] == NAMES
 
 
-def test_inserted_blocks_have_no_emphasis_and_the_usual_decay():
-    plain, special = built(TINY), built(SPECIAL)
-    optimiser = OptimiserConfig(center_factor=1.5)
-    assert gradient_factors(special, optimiser).keys() == gradient_factors(plain, optimiser).keys()
-    kinds = {name.rpartition(".")[2] for name in decayed(special) if name.startswith("inserted.")}
-    assert kinds == {
-        "slopes",
-        "slopes1",
-        "slopes2",
-        "conv1",
-        "conv2",
-        "values_conv",
-        "exponents_conv",
-        "mix",
-        "first",
-        "second",
-    }
-
-
-def test_toggles_only_remove_their_own_names():
-    def missing(**parts):
-        names = {name for name, _ in built(changed(TINY, **parts)).named_parameters()}
-        assert names <= set(NAMES)
-        return set(NAMES) - names
-
-    assert missing(activation="relu") == {name for name in NAMES if "slopes" in name}
-    assert missing(norm_gamma=False) == {name for name in NAMES if name.endswith("gamma")}
-    assert missing(stem={"center_kernel": False}) == {"stem.center"}
-    assert missing(head={"pooling": "none"}) == {name for name in NAMES if name.startswith("head.pooled")}
-    assert missing(trunk={"dilations": ()}) == set()
-
-
 def test_published_factors():
     factors = gradient_factors(built(TINY), OptimiserConfig(center_factor=1.5, head_factor=0.25))
     kernels = [f"blocks.{b}.{name}" for b in (1, 2, 3, 4, 5) for name in ("conv1", "conv2")]
@@ -107,18 +61,6 @@ def test_published_factors():
         assert factors[name].reshape(3, 3).tolist() == [[1, 1, 1], [1, 1.5, 1], [1, 1, 1]]
 
 
-def test_factors_of_one_are_left_out():
-    assert gradient_factors(built(TINY), OptimiserConfig(center_factor=1.0, head_factor=1.0)) == {}
-
-
 def test_weight_decay_spares_the_norms():
     assert decayed(built(TINY)) == [name for name in NAMES if not name.endswith(("gamma", "beta"))]
     assert "stem.center" in NAMES and "blocks.1.slopes1" in NAMES and "head.pooled.matrix" in NAMES
-
-
-@pytest.mark.parametrize("pooling", ["none", "mean_max"])
-def test_factors_name_parameters_that_exist(pooling):
-    net = built(changed(TINY, norm_gamma=False, head={"pooling": pooling}))
-    assert set(gradient_factors(net, OptimiserConfig(center_factor=1.5))) <= {
-        name for name, _ in net.named_parameters()
-    }

@@ -82,13 +82,6 @@ def test_running_statistics_are_torchs():
     assert torch.equal(norm.mean, before)
 
 
-def test_the_norm_alone_is_not_activated():
-    norm, _, x, weight = example(True, False)
-    y = norm(x)
-    expected, _ = in_float64(norm, torch.ones(CHANNELS), x, weight)
-    torch.testing.assert_close(y.double(), expected, rtol=2**-8, atol=1e-5)
-
-
 def test_a_large_mean_costs_no_digits():
     """Once the running mean is near, as it is after some hundred steps."""
     x = torch.randn(4096, 3, generator=torch.Generator().manual_seed(3)).bfloat16().float() * 0.25 + 64

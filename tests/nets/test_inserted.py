@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gonn_core.config import TrunkConfig
 from gonn_core.nets.gonn.inserted import insertions
 from gonn_core.settings.gonn_net import block_at
-from tests.nets.examples import B5, SPECIAL, TINY, built, changed, random_planes, weights
+from tests.nets.examples import B5, SPECIAL, built, changed, weights
 
 
 def after(net):
@@ -49,11 +49,6 @@ def test_one_orientation_is_the_shared_block_without_the_other():
     assert list(net.inserted["wide"].branches) == ["down"] and net.inserted["wide"].kernel_uses == 1
 
 
-def test_nothing_unless_asked_for():
-    net = built(TINY)
-    assert len(net.inserted) == 0 and net.inserted.after == {} and net.read_boards is None
-
-
 def test_published_widths():
     trunk = {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}
     shapes = {
@@ -65,7 +60,3 @@ def test_published_widths():
     )  # 6 a direction
     assert shapes["chain_pooling_1.conv1"] == (32, 192, 3, 3) and shapes["chain_pooling_1.conv2"] == (192, 32, 3, 3)
     assert shapes["wide.first"] == (64, 192, 9, 1) and shapes["wide.second"] == (192, 64, 1, 9)
-
-
-def test_the_smallest_net_has_them_too():
-    assert built(changed(SPECIAL, trunk={"width": 4, "blocks": 1}, head={}))(random_planes(2)).shape == (2, 361)

@@ -5,14 +5,10 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core import numerics
-from gonn_core.config import NetConfig
-from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.nets import build_net
 from tests.nets.examples import SPECIAL, TINY, built, changed, random_planes
 
 VARIANTS = {
-    "b5": TINY,
-    "bare": NetConfig(trunk=TINY.trunk.model_copy(update={"dilations": (), "center_init": 0.0})),
     "global": changed(TINY, trunk={"global_pooling": True}, head={"pooling": "mean_max_stdev"}),
     "special": SPECIAL,
     "split": changed(
@@ -22,7 +18,6 @@ VARIANTS = {
         trunk={"wide_blocks": "split", "blocks": 2},
         head={"activation": "relu"},
     ),
-    "stem3": changed(TINY, stem={"kernel": 3}, trunk={"blocks": 1}),
     "post": changed(TINY, trunk={"order": "post", "blocks": 2}, head={"pooling": "mean", "kernel": 3}),
     "plain": changed(
         TINY, stem={"width": 16, "center_kernel": False}, trunk={"order": "plain", "dilations": (), "blocks": 2}
@@ -44,39 +39,13 @@ VARIANTS = {
 GOLDEN_LOGITS = {1: [-0.13148, -0.14016, -0.50163, -0.93015, -0.63661, -0.13386, -0.18391, 0.36187, 6.13908]}
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_logits(variant):
-    logits = built(VARIANTS[variant])(random_planes())
-    assert logits.shape == (4, 361) and logits.dtype == torch.float32 and torch.isfinite(logits).all()
-
-
-@pytest.mark.parametrize(
-    "trunk", [{"global_pooling": True}, {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}]
-)
-def test_learns_a_batch_by_heart(trunk):
-    net = built(changed(TINY, trunk={"blocks": 3, **trunk}))
-    planes, moves = random_planes(8), torch.arange(8) * 45
-    optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True)
-    for _ in range(40):
-        optimiser.zero_grad()
-        loss = F.cross_entropy(net(planes), moves)
-        loss.backward()
-        optimiser.step()
-    assert loss < 0.5
-    assert (net(planes).argmax(1) == moves).all()
-
-
-def test_any_number_of_planes():
-    assert built(TINY, PLANE_NAMES[:3])(random_planes(2, 3)).shape == (2, 361)
-
-
 def test_planes_need_distinct_names():
     for names in ((), ("ko", "ko")):
         with pytest.raises(ValueError, match="distinct"):
             build_net(TINY, names, 0)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ["special", "split", "post"])
 def test_channels_last_equals_contiguous(variant):
     nets = [built(VARIANTS[variant]), built(VARIANTS[variant]).to(memory_format=torch.channels_last)]
     planes = random_planes()
@@ -124,14 +93,6 @@ def test_training_mode_moves_only_the_running_statistics():
     torch.testing.assert_close(
         net(random_planes(3))[:1], first, rtol=1e-4, atol=1e-4
     )  # a position's logits do not depend on its batch
-
-
-def test_state_dict_round_trip():
-    net, other = built(TINY), built(TINY, init_seed=1)
-    net(random_planes())
-    assert not torch.equal(net.eval()(random_planes()), other.eval()(random_planes()))
-    other.load_state_dict(net.state_dict())
-    assert torch.equal(net(random_planes()), other(random_planes()))
 
 
 def test_golden_logits():

@@ -6,9 +6,7 @@ import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, parse_model
 from gonn_core.errors import SettingError
-from gonn_core.training.loop import Trainer
 from tests.nets.examples import built, random_planes
-from tests.training.options import new_trainer, option_config, real_batches
 
 SLOPE = torch.tensor(0.2)
 HEAD = {"share": "1/2", "activation": "relu", "kernel": 3}
@@ -74,34 +72,3 @@ def test_what_does_not_go_together_is_refused(trunk, problem):
 def test_no_channel_may_be_left_over_to_delete():
     with pytest.raises(SettingError, match="net.trunk.deleted_channels=true: leaves no channel of 12"):
         built(net_of(deleted_channels=True, dilated_share="1"))
-
-
-OPTIONS = {
-    "post": {"net__trunk__order": "post"},
-    "plain": {"net__trunk__order": "plain", "net__stem__width": 12},
-    "no_norm": {"net__norm": "none", "training__optimiser__learning_rate": 0.005},
-    "deleted": {"net__trunk__deleted_channels": True, "net__trunk__blocks": 2},
-    "first_ladders": {
-        "net__trunk__ladder_block": True,
-        "net__trunk__ladder_mean": "plain",
-        "net__trunk__ladder_weights": "biased",
-        "net__trunk__wide_blocks": "down",
-    },
-    "head": {"net__head__pooling": "max", "net__head__kernel": 3},
-}
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_it_learns_and_goes_on_as_it_was(name):
-    """Forty steps on one batch; then a trainer that takes over the state takes the same steps, to the bit."""
-    config = option_config("", **OPTIONS[name])
-    (batch,) = real_batches(config, 1)
-    whole, resumed = new_trainer(config), new_trainer(config)
-    losses = [whole.step(batch).item() for _ in range(40)]
-    assert losses[-1] < 0.8 * losses[0], losses[::8]
-    resumed.load_state({key: tensor.clone().contiguous() for key, tensor in whole.state().items()})
-    assert steps(whole, batch) == steps(resumed, batch)
-
-
-def steps(trainer: Trainer, batch) -> list[float]:
-    return [trainer.step(batch).item() for _ in range(2)]

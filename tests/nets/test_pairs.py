@@ -1,11 +1,7 @@
 """Arms with the same seed start equal wherever both have the same."""
 
-import pytest
 import torch
 
-from gonn_core.config import FeatureConfig, TrainingConfig, TrialConfig
-from gonn_core.features.gonn import PLANE_NAMES
-from gonn_core.nets.cost import equal_start_share
 from tests.nets.examples import SPECIAL, TINY, changed, weights
 
 GLOBAL = changed(TINY, trunk={"global_pooling": True})
@@ -15,11 +11,6 @@ def assert_equal_but_for(first, second, different=()):
     """Parameters of the same name are equal, except those named, which do differ."""
     for name in first.keys() & second.keys():
         assert torch.equal(first[name], second[name]) == (name not in different), name
-
-
-def test_another_seed_is_another_start():
-    first, second = (TrialConfig(net=TINY, training=TrainingConfig(init_seed=seed)) for seed in (0, 1))
-    assert equal_start_share(first, second) < 0.1  # what starts at a constant
 
 
 def test_stdev_pooling_adds_columns():
@@ -47,13 +38,6 @@ def test_deleted_channels_leave_the_others_as_they_were():
     assert_equal_but_for(less, plain)
 
 
-def test_a_plain_trunk_begins_as_a_residual_one_of_its_width():
-    """Its first convolutions are the first ones of the blocks."""
-    plain = weights(changed(TINY, trunk={"order": "plain", "dilations": ()}))
-    assert "blocks.1.conv2" not in plain
-    assert_equal_but_for(plain, weights(TINY))
-
-
 def test_a_global_block_keeps_its_first_kernel():
     plain, pooled = weights(TINY), weights(GLOBAL)
     assert torch.equal(plain["blocks.3.conv1"], pooled["blocks.3.conv1"])
@@ -75,14 +59,6 @@ def test_center_init_adds_to_the_same_base():
         torch.testing.assert_close(twice[name] - plain[name], 2 * added, rtol=1e-3, atol=1e-6)
 
 
-def test_a_planes_weights_do_not_depend_on_the_other_planes():
-    full = weights(TINY)
-    kept = [name for name in PLANE_NAMES if not name.startswith(("ladder", "own_liberties"))]
-    fewer = weights(TINY, kept[::-1])
-    for name in ("stem.kernel", "stem.center"):
-        assert torch.equal(fewer[name], full[name][:, [PLANE_NAMES.index(plane) for plane in kept[::-1]]])
-
-
 def test_inserted_blocks_start_alike_beside_others():
     """Whatever else is inserted, and however deep the net."""
     alone = weights(changed(TINY, trunk={"chain_pooling": 1, "blocks": 3}))
@@ -94,31 +70,3 @@ def test_relu_before_the_last_convolution_keeps_its_half():
     both, plain = weights(TINY), weights(changed(TINY, head={"activation": "relu"}))
     assert torch.equal(plain.pop("head.out"), both.pop("head.out")[:, :4])
     assert_equal_but_for(both, plain)
-
-
-def trial(net, **features):
-    return TrialConfig(net=net, features=FeatureConfig(**features))
-
-
-def test_share_of_equal_arms():
-    assert equal_start_share(trial(TINY), trial(TINY)) == 1.0
-    assert equal_start_share(trial(TINY), trial(changed(TINY, trunk={"dilations": ()}))) == 1.0
-
-
-def test_share_counts_the_larger_arm():
-    total = sum(values.numel() for values in weights(TINY).values())
-    slopes = sum(values.numel() for name, values in weights(TINY).items() if "slopes" in name)
-    for arms in ((TINY, changed(TINY, activation="relu")), (changed(TINY, activation="relu"), TINY)):
-        assert equal_start_share(*map(trial, arms)) == pytest.approx((total - slopes) / total)
-
-
-def test_share_without_some_planes():
-    total = sum(values.numel() for values in weights(TINY).values())
-    missing = 3 * 12 * 26  # three ladder planes, width 12, 25 taps and the centre kernel
-    assert equal_start_share(trial(TINY), trial(TINY, ladders=False)) == pytest.approx((total - missing) / total)
-
-
-def test_share_with_wider_matrix():
-    larger = changed(TINY, head={"pooling": "mean_max_stdev"})
-    total = sum(values.numel() for values in weights(larger).values())
-    assert equal_start_share(trial(TINY), trial(larger)) == pytest.approx((total - 16) / total)

@@ -8,7 +8,7 @@ from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
 from gonn_core.nets.gonn.blocks import GlobalBlock, GonnStem, PreactivationBlock
 from gonn_core.nets.gonn.net import GonnPolicyHead
 from gonn_core.nets.init import Draws
-from gonn_core.nets.parts.norm import BatchNorm, PooledBias, make_norm, pool_board
+from gonn_core.nets.parts.norm import BatchNorm, make_norm, pool_board
 from tests.nets.examples import random_planes
 
 WIDTH = 12
@@ -53,25 +53,6 @@ def test_dilated_block():
     close(block(x), x + F.conv2d(F.prelu(normalised(y), slopes), block.conv2, padding=1))
 
 
-@pytest.mark.parametrize("dilated", [4, WIDTH])
-def test_dilation_one_is_the_ordinary_block(dilated):
-    x = trunk_values()
-    close(PreactivationBlock(Draws(0), "b", NET, dilated, dilation=1)(x), PreactivationBlock(Draws(0), "b", NET)(x))
-
-
-def test_all_rows_may_be_dilated():
-    block, x = PreactivationBlock(Draws(0), "b", NET, dilated=WIDTH, dilation=2), trunk_values()
-    y = F.conv2d(F.prelu(normalised(x), torch.full((WIDTH,), 0.2)), block.conv1, padding=2, dilation=2)
-    assert block(x).shape == y.shape == x.shape
-
-
-def test_block_with_channels_deleted():
-    block, x = PreactivationBlock(Draws(0), "blocks.2", NET, deleted=4), trunk_values()
-    assert block.conv1.shape == (8, WIDTH, 3, 3) and block.conv2.shape == (WIDTH, 8, 3, 3)
-    y = F.conv2d(F.prelu(normalised(x), torch.tensor(0.2)), block.conv1, padding=1)
-    close(block(x), x + F.conv2d(F.prelu(normalised(y), torch.tensor(0.2)), block.conv2, padding=1))
-
-
 def test_global_block():
     block, x = GlobalBlock(Draws(0), "blocks.3", NET, pooled=4), trunk_values()
     slope = torch.tensor(0.2)
@@ -90,26 +71,6 @@ def test_statistics_of_a_drawn_board():
     assert mean.tolist() == pytest.approx([1, -2])
     assert maximum.tolist() == [361, -2]
     assert stdev.tolist() == pytest.approx([(360 + 1e-4) ** 0.5, 0.01])  # variance 361 - 1
-
-
-def test_a_constant_channel_has_a_gradient():
-    x = torch.zeros(1, 1, 19, 19, requires_grad=True)
-    pool_board(x, ("mean", "max", "stdev")).sum().backward()
-    assert torch.isfinite(x.grad).all()
-
-
-def test_pooled_bias_by_hand():
-    """Two channels, in inference mode with running statistics 0 and 1 - epsilon: the norm changes nothing."""
-    net = NetConfig(activation="relu")
-    bias = PooledBias(
-        Draws(0), "pooled", net, statistics=("mean", "max"), in_channels=2, out_channels=1, fan_in=2, scale=1.0
-    ).eval()
-    bias.norm.variance.fill_(1 - 1e-3)
-    with torch.no_grad():
-        bias.matrix.copy_(torch.tensor([[1.0, 10.0, 100.0, 1000.0]]))  # mean a, mean b, max a, max b
-    x = torch.zeros(1, 2, 19, 19)
-    x[0, 0, 0, 0], x[0, 0, 0, 1], x[0, 1] = 3.61, -50.0, 2.0  # ReLU drops the -50
-    assert bias(x).item() == pytest.approx(0.01 * 1 + 2 * 10 + 3.61 * 100 + 2 * 1000, rel=1e-5)
 
 
 POOLED = {
@@ -136,15 +97,6 @@ def test_head(pooling, statistics):
         assert head.pooled is None and head.pooled_conv is None
     z = normalised(z)
     close(head(t), F.conv2d(torch.cat((F.relu(z), F.relu(-z)), 1), head.out, padding=2).reshape(3, 361))
-
-
-@pytest.mark.parametrize("size", [1, 3])
-def test_head_with_a_smaller_last_kernel(size):
-    net = NetConfig(trunk=TrunkConfig(width=WIDTH), head=HeadConfig(kernel=size))
-    head, t = GonnPolicyHead(Draws(0), "head", net), trunk_values()
-    z = normalised(F.conv2d(t, head.conv, padding=1))
-    in_five = F.pad(head.out, ((5 - size) // 2,) * 4)
-    close(head(t), F.conv2d(torch.cat((F.relu(z), F.relu(-z)), 1), in_five, padding=2).reshape(3, 361))
 
 
 def test_head_with_relu():

@@ -19,17 +19,6 @@ def test_squares_turn_as_the_board_does():
     assert (symmetries(19) == SYMMETRY).all()
 
 
-def test_a_small_square():
-    """Cells of a 3x3 kernel as rows of text: flipped rows, flipped columns, transposed."""
-    cells = np.array(list("abcdefghi"))
-    turned = []
-    for image in symmetries(3)[[1, 2, 4]]:
-        found = np.empty(9, "<U1")
-        found[image] = cells
-        turned.append("".join(found))
-    assert turned == ["ghidefabc", "cbafedihg", "adgbehcfi"]
-
-
 @pytest.mark.parametrize("side, free", [(1, 1), (3, 3), (5, 6), (7, 10), (9, 15), (19, 55)])
 def test_free_weights_of_a_kernel(side, free):
     assert len(Orbits(symmetries(side))) == free

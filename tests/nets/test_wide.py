@@ -48,24 +48,6 @@ def test_block(orientations):
     torch.testing.assert_close(block(x, None), expected, rtol=1e-5, atol=2e-5)
 
 
-def test_shared_kernels_treat_rows_and_columns_alike():
-    """At the start, when both branches still have the same norm and slopes."""
-    block, x = WideBlock(Draws(0), "b", NET, BOTH), trunk_values()
-    torch.testing.assert_close(block(x.mT, None), block(x, None).mT, rtol=1e-5, atol=2e-5)
-    alone = WideBlock(Draws(0), "b", NET, ("down",))
-    assert not torch.allclose(alone(x.mT, None), alone(x, None).mT, atol=0.1)
-
-
-def test_one_point_reaches_nine_by_nine():
-    """In inference mode, where the norms let no point of the board see all others."""
-    block = WideBlock(Draws(0), "b", NET, BOTH).eval()
-    x = torch.zeros(1, 12, 19, 19)
-    still = block(x, None)
-    x[:, :, 9, 9] = 1.0
-    moved = ((block(x, None) - still).abs().amax((0, 1)) > 1e-6).nonzero().tolist()
-    assert moved == [[row, col] for row in range(5, 14) for col in range(5, 14)]
-
-
 def test_both_kernels_count_the_trunk_in_their_fan_in():
     block = WideBlock(Draws(0), "b", NetConfig(trunk=TrunkConfig(width=192)), BOTH)
     for kernel in (block.first, block.second):

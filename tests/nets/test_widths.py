@@ -73,10 +73,6 @@ def test_global_blocks_are_distinct_and_never_the_first(blocks):
     assert len(set(found)) == len(found) >= 1 and min(found) >= 2 and max(found) <= blocks
 
 
-def test_no_global_blocks_unless_asked_for():
-    assert global_blocks(trunk(global_pooling=False)) == ()
-
-
 def test_a_single_block_cannot_be_global():
     with pytest.raises(
         SettingError, match="net.trunk.global_pooling=true: needs a block after the first; net.trunk.blocks=1"

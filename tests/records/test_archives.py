@@ -190,12 +190,6 @@ def test_xz_memory_is_bounded(tmp_path, monkeypatch):
         read(path)
 
 
-def test_xz_of_several_streams(tmp_path):
-    data = tar_bytes(GAMES)
-    path = write(tmp_path / "a.tar.xz", lzma.compress(data[:1000]) + b"\0" * 8 + lzma.compress(data[1000:]))
-    assert read(path)[0] == GAMES
-
-
 def test_a_big_zip_directory_is_refused_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(zip_archives, "_MAX_DIRECTORY", 100)
     with pytest.raises(InputError, match="zip directory"):

@@ -148,11 +148,6 @@ def test_a_connection_that_never_gets_on_gives_up_and_keeps_what_came(server, tm
     assert [path.name for path in (tmp_path / "kgs").iterdir()] == ["KGS-2015-19-3-.tar.gz.part"]
 
 
-def test_years_that_are_not_listed(server, tmp_path):
-    with pytest.raises(UserError, match="years 1999"):
-        fetch_kgs(tmp_path, server.url, [1999])
-
-
 def test_missing_file_and_bad_address(server, tmp_path):
     del server.files["KGS-2015-19-3-.tar.gz"]
     with pytest.raises(UserError, match="Not Found"):

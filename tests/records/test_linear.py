@@ -4,7 +4,6 @@ processor time, never sixty-four times."""
 import gzip
 import io
 import lzma
-import tarfile
 import time
 
 import pytest
@@ -97,25 +96,11 @@ def test_texts_of_games_come_one_after_the_other():
     assert_linear(lambda data: list(game_texts(without_utf16(data))), lambda n: b"(;)(;C[(;])" * n, 500)
 
 
-def extended(n: int) -> bytes:
-    """A tar archive whose game has an extended header of n records."""
-    info = tarfile.TarInfo("h")
-    info.type, info.size = tarfile.XHDTYPE, 5 * n
-    records = b"5 a=\n" * n
-    return info.tobuf() + records + b"\0" * (-len(records) % 512) + tar_bytes({"a.sgf": b"(;)"})
-
-
 def test_an_extended_header_of_tar_is_read_in_one_go():
     def work(data: bytes) -> None:
         assert tar_archives._pax_records(data) == {}
 
     assert_linear(work, lambda n: b"5 a=\n" * n, 2000)
-
-
-def test_an_archive_is_read_behind_a_long_extended_header(tmp_path):
-    path = tmp_path / "long.tar"
-    path.write_bytes(extended(200_000))
-    assert [member.name for member in read_members(path, ArchiveReading())] == ["a.sgf"]
 
 
 def test_a_member_that_comes_byte_by_byte_is_gathered_in_one_go(monkeypatch, tmp_path):

@@ -114,20 +114,6 @@ def test_history_is_kept_with_the_published_frequencies(source):
     assert np.allclose(marginals, [0.900, 0.855, 0.81225, 0.796, 0.780], atol=0.003)
 
 
-def test_keep_for_rows_is_a_property_of_the_row():
-    rows = np.arange(1000)
-    assert np.array_equal(keep_for_rows(rows, 1, GONN_KEEP)[500:], keep_for_rows(rows[500:], 1, GONN_KEEP))
-    assert not np.array_equal(keep_for_rows(rows, 1, GONN_KEEP), keep_for_rows(rows, 2, GONN_KEEP))
-    assert (keep_for_rows(rows, 1, (1.0, 1.0)) == 2).all()
-
-
-def test_sampling_with_replacement_is_uniform_and_repeats():
-    rows = Sampler(view(100), 50_000, 1, sampling="replacement").batch(0).rows
-    counts = np.bincount((rows - 1) // 3, minlength=100)
-    assert counts.min() > 380 and counts.max() < 630
-    assert len(set(rows[:100])) < 90
-
-
 def test_plain_draws_equal_kernel_draws():
     key = stream_key("symmetry", 3, "x")
     batch_symmetries = Sampler(view(9, "x"), 64, 3, augmentation="sample").batch(0).symmetries

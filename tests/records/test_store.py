@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from dataclasses import asdict
 from itertools import pairwise
@@ -178,19 +177,6 @@ def test_collections_with_names_make_the_store_that_they_made_before_anonymous_g
     assert store.report.skipped["broken syntax"].names == ["wide.sgf"]
 
 
-def test_anonymous_games_come_in_addition_among_games_of_ones_own(tmp_path):
-    games = {f"{i}.sgf": numbered_game(i) for i in range(5)}
-    (tmp_path / "named.tar").write_bytes(tar_bytes(games))
-    (tmp_path / "all.tar").write_bytes(tar_bytes(games | NAMELESS))
-    named = prepare_store([GameSource(tmp_path / "named.tar")], tmp_path / "stores")
-    own = prepare_store([GameSource(tmp_path / "named.tar", lenient=True)], tmp_path / "stores")
-    assert own.digest == named.digest and own.made_from.key != named.made_from.key
-    more = prepare_store([GameSource(tmp_path / "all.tar", lenient=True)], tmp_path / "stores")
-    assert [more.game_name(i) for i in range(8)][5:] == list(NAMELESS) and more.report.duplicates == 1
-    assert more.games["canonical"][:5].tolist() == named.games["canonical"].tolist()
-    assert not more.report.skipped
-
-
 def test_a_store_that_is_found_tells_of_the_files_that_it_was_found_for(tmp_path):
     games = {f"{i}.sgf": numbered_game(i) for i in range(5)}
     first = make(tmp_path, games)
@@ -234,14 +220,6 @@ def test_progress_goes_from_nothing_to_everything(tmp_path):
     prepare_store([GameSource(tmp_path / "a.tar")], tmp_path / "stores", seen.append)
     assert [step.games for step in seen] == [256, 512, 600] and seen[-1].fraction == 1 and seen[-1].rows == 5400
     assert all(a.fraction <= b.fraction for a, b in pairwise(seen))
-
-
-def test_a_truncated_archive_stops_the_build_and_leaves_nothing(tmp_path):
-    data = tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(600)}, "w:gz")
-    (tmp_path / "cut.tar.gz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(InputError, match="cut.tar.gz.*truncated"):
-        prepare_store([GameSource(tmp_path / "cut.tar.gz")], tmp_path / "stores")
-    assert finished(tmp_path / "stores") == unfinished(tmp_path / "stores") == []
 
 
 @pytest.mark.parametrize("where", ["append", "close", "manifest"])
@@ -302,60 +280,12 @@ def test_two_builds_at_once_make_one_store(tmp_path):
     assert sorted(len(words) for words in out)[0] == 1  # one built, the other waited and found it
 
 
-def test_a_builder_that_loses_the_race_discards_its_own(tmp_path, monkeypatch):
-    """The same games from two files: other locks, the same store."""
-    members = {"a.sgf": sgf("B aa")}
-    (tmp_path / "b.tar").write_bytes(tar_bytes(members))
-    rename, made = os.rename, []
-
-    def slow_rename(source, target):
-        if not made:
-            made.append(1)
-            monkeypatch.setattr(os, "rename", rename)
-            made.append(make(tmp_path / "x", members).digest)
-            os.rename(tmp_path / "x" / "stores" / made[1], target)
-        rename(source, target)
-
-    (tmp_path / "x").mkdir()
-    monkeypatch.setattr(os, "rename", slow_rename)
-    store = prepare_store([GameSource(tmp_path / "b.tar")], tmp_path / "stores")
-    assert (
-        store.digest == made[1]
-        and unfinished(tmp_path / "stores") == []
-        and finished(tmp_path / "stores") == [store.digest]
-    )
-
-
 def test_a_source_that_changes_while_it_is_read(tmp_path):
     path = tmp_path / "a.tar"
     path.write_bytes(tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(300)}))
     with pytest.raises(InputError, match="changed while it was read"):
         prepare_store([GameSource(path)], tmp_path / "stores", lambda _: os.utime(path, (0, 0)))
     assert finished(tmp_path / "stores") == []
-
-
-def test_a_folder_that_is_another_one_while_it_is_read(tmp_path, monkeypatch):
-    """A file in a subfolder is exchanged after the checksum and put back afterwards, its time with it."""
-    folder, below = tmp_path / "games", tmp_path / "games" / "below"
-    below.mkdir(parents=True)
-    path = below / "a.sgf"
-    path.write_bytes(numbered_game(1))
-    (folder / "b.sgf").write_bytes(numbered_game(2))
-    own, times = path.read_bytes(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
-    read = build.read_members
-
-    def exchanged(*arguments):
-        path.write_bytes(numbered_game(3))
-        yield from read(*arguments)
-        path.write_bytes(own)
-        os.utime(path, ns=times)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(build, "read_members", exchanged)
-        with pytest.raises(InputError, match="games: changed while it was read"):
-            prepare_store([GameSource(folder)], tmp_path / "stores")
-    assert finished(tmp_path / "stores") == []
-    assert len(prepare_store([GameSource(folder)], tmp_path / "stores").games) == 2
 
 
 @pytest.mark.parametrize("damage", ["version", "manifest", "digest", "missing array", "short array", "no manifest"])
@@ -479,24 +409,6 @@ def test_numbers_that_kernels_index_with_are_in_range(tmp_path, name, change):
     for _ in range(2):
         with pytest.raises(Damaged, match="numbers out of range"):
             open_store(folder)
-
-
-def test_the_starter_games_and_memory(tmp_path):
-    """All bundled games are used; a row is 156 bytes; arrays are read-only maps."""
-    store = prepare_store([GameSource(STARTER)], tmp_path)
-    with tarfile.open(STARTER) as tar:
-        games = len(tar.getnames())
-    assert games >= 1500
-    assert (len(store.games), store.report.skipped, store.report.duplicates) == (games, {}, 0)
-    assert (
-        sum(np.dtype(dtype).itemsize * int(np.prod(shape, initial=1)) for dtype, shape in list(ARRAYS.values())[:4])
-        == 156
-    )
-    assert isinstance(store.stones, np.memmap) and not store.stones.flags.writeable
-    assert store.ladders.any()
-    game = next(g for g in range(games) if setup_codes(store, g).size)
-    assert stones(store, store.games[game]["first_row"], BLACK) or stones(store, store.games[game]["first_row"], WHITE)
-    assert store.games["result"].tolist().count(layout.RESULT_UNKNOWN) == 0
 
 
 @pytest.mark.parametrize(

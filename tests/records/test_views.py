@@ -22,7 +22,7 @@ from gonn_core.records.views import (
     subset,
     view_digest,
 )
-from tests.files.damages import damaged, flipped
+from tests.files.damages import damaged
 from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes
 
 ALL_ROWS = RowFilter()
@@ -77,12 +77,6 @@ def test_filters(tmp_path, rows, used):
     store = make(tmp_path, game(1, extra="BR[6d]WR[4d]HA[2]C[corrupt]"))
     expected = {"both": range(8), "black": range(0, 8, 2), "white": range(1, 8, 2), "none": ()}[used]
     assert samples(store, rows)["train"] == list(expected)
-
-
-def test_games_with_an_illegal_move_are_kept_up_to_it_or_dropped(tmp_path):
-    store = make(tmp_path, sgf("B aa W bb B aa", ROOT + "DT[2001]"), sgf("B aa W cc W dd", ROOT + "DT[2001]"))
-    assert samples(store)["train"] == [0, 1, 3, 4]
-    assert samples(store, RowFilter(drop_illegal=True))["train"] == [3, 4]
 
 
 def test_splits_by_year(tmp_path):
@@ -245,20 +239,6 @@ def test_a_record_that_calls_itself_corrupt_anywhere_is_dropped(tmp_path):
     assert np.array_equal(corrupt_games(again), corrupt_games(store)) and corrupt_games(store).sum() == 16
     with pytest.raises(UserError, match="stands in its archives"):
         corrupt_games(open_store(store.folder))
-
-
-def test_damaged_marks_are_made_again(tmp_path, caplog):
-    caplog.set_level("INFO")
-    store = make(tmp_path, game(1), game(2))
-    first = corrupt_games(store)
-    (path,) = store.folder.glob("corrupt-*.json")
-    whole = path.read_bytes()
-    for damage in (flipped(whole), whole[:-1], b"", b"nonsense"):
-        path.write_bytes(damage)
-        assert corrupt_games(store).tolist() == first.tolist() and "made again" in caplog.text
-        assert path.read_bytes() == whole
-        caplog.clear()
-    assert corrupt_games(store).tolist() == first.tolist() and not caplog.text
 
 
 BY_POSITION = {

@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 import torch
 
-from gonn_core.nets.auxiliary.heads import HEADS
+from gonn_core.nets.auxiliary import HEADS
 from gonn_core.training.batches import extras_of
 from tests.training.options import new_trainer, option_config, real_batches
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gonn_core.errors import SettingError
-from gonn_core.nets.gonn.ladder_block import exponential_mean, plain_mean
+from gonn_core.nets.gonn.inserted import exponential_mean, plain_mean
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.host import ENVIRONMENT
 from tests.rehearsal.unordered import unordered

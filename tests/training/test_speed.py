@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from gonn_core.nets.auxiliary.heads import HEADS
+from gonn_core.nets.auxiliary import HEADS
 from gonn_core.training.speed import measure_speed, random_batches
 from tests.training.options import CPU, THREE_PLANES, option_config, real_batches
 

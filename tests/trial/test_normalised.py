@@ -6,8 +6,8 @@ import torch
 
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
-from gonn_core.features.normalisation import measured
 from gonn_core.features.source import plane_source
+from gonn_core.nets.policy_net import measured
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import load_net

@@ -9,7 +9,7 @@ import pytest
 from gonn_core.errors import InputError
 from gonn_core.files.seals import sealed_json
 from gonn_core.nets.cost import fingerprint
-from gonn_core.nets.gonn import ladder_block
+from gonn_core.nets.gonn import inserted
 from gonn_core.nets.init import parameter
 from gonn_core.trial import directory as directories
 from gonn_core.trial.directory import TrialDirectory, other_net
@@ -67,7 +67,7 @@ PARTS = {
 @pytest.mark.parametrize("part", PARTS)
 def test_a_trial_of_another_net_is_neither_used_nor_changed(folder, other_code, monkeypatch, part):
     replaced, words = PARTS[part]
-    monkeypatch.setattr(ladder_block, *replaced)
+    monkeypatch.setattr(inserted, *replaced)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     for use in (lambda: run_trial(job_of(folder.parent)), lambda: load_net(folder)):
         with pytest.raises(InputError, match=f"{folder.name}: trained with another net .*{words}.*raise NETS"):
@@ -94,7 +94,7 @@ def test_a_trial_without_a_fingerprint_is_held_to_its_parameters(folder, monkeyp
 
 
 def test_a_trial_of_other_numerics_is_not_compared(folder, other_code, monkeypatch):
-    monkeypatch.setattr(ladder_block, "STRONGEST", 3.0)
+    monkeypatch.setattr(inserted, "STRONGEST", 3.0)
     directory = TrialDirectory(folder)
     tree = directory.config()
     assert other_net(tree, directory.result()) is not None

@@ -16,7 +16,7 @@ from gonn_core.evaluation.probes.suite import Case, Suite, drawn_suite
 from gonn_core.features.source import Position
 from gonn_core.go.board import Board
 from gonn_core.go.jit import kernel
-from gonn_core.go.ladder_search import is_captured, working_moves
+from gonn_core.go.ladder_search import CAPPED, NODES, is_captured, make_workspace, working_moves
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, FROM_PADDED, SIZE, WHITE, WORDS, point_name
 from gonn_core.go.rules import (
@@ -28,10 +28,9 @@ from gonn_core.go.rules import (
     PADDED_POINT,
     neighbours,
     only_liberty,
+    set_up,
     two_liberties,
 )
-from gonn_core.go.setup import set_up
-from gonn_core.go.workspace import CAPPED, NODES, make_workspace
 
 CAPTURE, RUN = "ladder_capture", "ladder_run"
 _LEAST_DISTANCE = 4

@@ -1,10 +1,15 @@
 """The encoder family: each point a token, attention layers, a logit per point (spec: other systems 3.2, 3.5).
 
+Smolgen makes attention logits from the whole position, in every layer anew (3.3, 3.4). Each layer makes a short code of
+the position for each head; maps, shared by all layers or a layer's own, turn a code into 361x361 logits. full: the code
+sees all points in their places, and the maps are dense. relative: the code sees their mean, and the maps know offsets
+only.
+
 Names of parameters are stable under every toggle. What is added or multiplied (beta, gamma) and biases are not
 weight-decayed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -14,16 +19,114 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import POINTS, SIZE
-from gonn_core.nets.encoder.attention import Attention
+from gonn_core.nets.encoder.attention import OFFSETS, Attention, offsets_at_pairs
 from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, factor_not_negative, fan_average, square_relu
-from gonn_core.nets.encoder.smolgen import EPSILON as KERAS_EPSILON
-from gonn_core.nets.encoder.smolgen import MAPS, SmolgenCode, ToLogits
 from gonn_core.nets.gonn.blocks import PUBLISHED_PLANES
 from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.settings.net import EncoderConfig
 
 EPSILON = 1e-6
+KERAS_EPSILON = 1e-3
+"""Of the norms of smolgen and of the depthwise process (Keras' default)."""
+
+FREQUENCIES = 16
+TEMPLATE_HIDDEN = 128
+"""Of the net that makes templates from Fourier features of the offsets, as in KataGo's published nets."""
+
+
+class SmolgenCode(nn.Module):
+    """Tokens (N, 361, width) -> codes (N, heads, code): each point to a few channels, then two dense maps, activations,
+    norms."""
+
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
+        super().__init__()
+        channels, hidden, self.code = encoder.smolgen_sizes
+        self.heads, self.pooled = encoder.heads, encoder.smolgen == "relative"
+        self.activation = ACTIVATIONS[encoder.smolgen_activation]
+        self.compress = Dense(draws, f"{name}.compress", in_features=encoder.width, out_features=channels, bias=False)
+        self.hidden = Dense(
+            draws,
+            f"{name}.hidden",
+            in_features=channels if self.pooled else POINTS * channels,
+            out_features=hidden,
+            times=1,
+        )
+        self.hidden_norm = LayerNorm(hidden, KERAS_EPSILON)
+        self.codes = Dense(draws, f"{name}.codes", in_features=hidden, out_features=self.heads * self.code, times=1)
+        self.codes_norm = LayerNorm(self.heads * self.code, KERAS_EPSILON)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.compress(x)
+        y = y.mean(1) if self.pooled else y.flatten(1)
+        y = self.hidden_norm(self.activation(self.hidden(y)))
+        return self.codes_norm(self.activation(self.codes(y))).unflatten(1, (self.heads, self.code))
+
+    def multiply_adds(self) -> int:
+        """Its own, and those of the maps that its codes are given to."""
+        own = sum(part.multiply_adds() for part in (self.compress, self.hidden, self.codes))
+        return own + self.heads * self.code * (OFFSETS**2 if self.pooled else POINTS**2)
+
+
+ToLogits = Callable[[torch.Tensor], torch.Tensor]
+"""Codes (N, heads, code) -> logits (N, heads, 361, 361)."""
+
+
+class FullMaps(nn.Module):
+    """Logits by one dense map without bias.
+
+    Its kernel is (code, 361 * 361), the long side last: six times as fast to differentiate on a CPU as the other way
+    round.
+    """
+
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
+        super().__init__()
+        code = encoder.smolgen_sizes[2]
+        self.kernel = parameter(fan_average(draws, f"{name}.kernel", (code, POINTS * POINTS), POINTS * POINTS + code))
+
+    def to_logits(self) -> ToLogits:
+        return lambda codes: (codes @ self.kernel).unflatten(2, (POINTS, POINTS))
+
+    def multiply_adds(self) -> int:
+        return 0  # counted where a code is made: once a layer
+
+
+class RelativeMaps(nn.Module):
+    """Logits as a mixture of `code` templates over the offset from point to point.
+
+    A template's value at an offset comes from a small net on sines and cosines of the offset's rows, columns, sum and
+    difference. Frequencies, in radians a line, go geometrically from pi/18 to pi; weights start as Glorot draws (both
+    ours).
+    """
+
+    features: torch.Tensor
+
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
+        super().__init__()
+        # times=0: once a batch, whatever its size
+        self.hidden = Dense(draws, f"{name}.hidden", in_features=8 * FREQUENCIES, out_features=TEMPLATE_HIDDEN, times=0)
+        self.templates = Dense(
+            draws,
+            f"{name}.templates",
+            in_features=TEMPLATE_HIDDEN,
+            out_features=encoder.smolgen_sizes[2],
+            times=0,
+        )
+        line = torch.arange(OFFSETS, dtype=torch.float64) - (SIZE - 1)
+        rows, columns = (axis.flatten() for axis in torch.meshgrid(line, line, indexing="ij"))
+        frequencies = torch.pi * torch.logspace(-1, 0, FREQUENCIES, base=SIZE - 1, dtype=torch.float64)
+        angles = torch.stack((rows, columns, rows + columns, rows - columns), 1)[:, :, None] * frequencies
+        features = torch.cat((angles.sin(), angles.cos()), 2).flatten(1).float()  # (1369, 128)
+        self.register_buffer("features", features, persistent=False)
+
+    def to_logits(self) -> ToLogits:
+        templates = self.templates(F.silu(self.hidden(self.features))).mT  # (code, 1369)
+        return lambda codes: offsets_at_pairs((codes @ templates).unflatten(2, (OFFSETS, OFFSETS)))
+
+
+MAPS: dict[str, type[FullMaps | RelativeMaps]] = {"full": FullMaps, "relative": RelativeMaps}
+"""`smolgen` -> the maps that turn codes into logits. `to_logits()` makes what the codes of every layer share, once a
+batch."""
 
 
 class EncoderLayer(nn.Module):
@@ -174,7 +277,13 @@ class EncoderNet(PolicyNet):
     def __init__(self, net: NetConfig, plane_names: Sequence[str], draws: Draws, beyond_edge: np.ndarray):
         super().__init__(plane_names)
         encoder = net.encoder
-        _check(encoder)
+        if encoder.multiplicative_gate and encoder.additive_gate == "none":
+            raise SettingError(
+                "net.encoder.multiplicative_gate",
+                "true",
+                "has the form of the additive gate, which is none",
+                "net.encoder.additive_gate relative or absolute",
+            )
         self.body_width = encoder.width
         self.stem = EncoderStem(draws, "stem", encoder.width, self.plane_names)
         self.embedding = Embedding(draws, "embedding", encoder)
@@ -218,14 +327,3 @@ class EncoderPolicyHead(nn.Module):
         y = F.relu(self.hidden(x))
         with torch.autocast(y.device.type, enabled=False):  # bfloat16 logits would be rounded by up to 0.4 %
             return self.logit(y.float()).squeeze(2)
-
-
-def _check(encoder: EncoderConfig) -> None:
-    """Raises SettingError for settings that have nothing to act on."""
-    if encoder.multiplicative_gate and encoder.additive_gate == "none":
-        raise SettingError(
-            "net.encoder.multiplicative_gate",
-            "true",
-            "has the form of the additive gate, which is none",
-            "net.encoder.additive_gate relative or absolute",
-        )

@@ -7,7 +7,7 @@ and initial values. A block with its last channels deleted keeps what is left of
 Trunks whose norm and activation follow each convolution: residual blocks of mid December 2017, and the plain
 convolutions before them (model code of these dates).
 
-Norm and activation follow the stem (`StemEnd`) instead of the last block. Kernels, norms and slopes have the names of
+Norm and activation follow the stem instead of the last block. Kernels, norms and slopes have the names of
 the pre-activation blocks, so that a net of either order starts from the same numbers.
 """
 
@@ -74,8 +74,7 @@ class PreactivationBlock(nn.Module):
         super().__init__()
         width, center = net.trunk.width, net.trunk.center_init
         middle = width - deleted
-        parts = ((middle - dilated, 1), (dilated, dilation))
-        self.parts = tuple((channels, d) for channels, d in parts if channels)
+        self.parts = ((middle - dilated, 1), (dilated, dilation))
         self.norm1 = make_norm(net, width)
         self.slopes1 = make_slopes(net, width)
         self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=middle, center_init=center)
@@ -99,6 +98,7 @@ def second_kernel(draws: Draws, name: str, net: NetConfig, middle: int) -> nn.Pa
 
 def convolve_in_parts(x: torch.Tensor, kernel: torch.Tensor, parts: Sequence[tuple[int, int]]) -> torch.Tensor:
     """3x3 convolution as wide as the board, its output channels in groups of (channels, dilation)."""
+    parts = [part for part in parts if part[0]]
     kernels = kernel.split([channels for channels, _ in parts])
     outputs = [F.conv2d(x, part, padding=d, dilation=d) for part, (_, d) in zip(kernels, parts, strict=True)]
     return outputs[0] if len(outputs) == 1 else torch.cat(outputs, 1)
@@ -142,43 +142,15 @@ class GlobalBlock(nn.Module):
         return x + F.conv2d(y, self.conv2, padding=1)
 
 
-def make_block(draws: Draws, name: str, net: NetConfig, block: int) -> nn.Module:
-    """Block number `block` (1-based) of a trunk in order `pre`: global where `global_blocks` says so, else dilated,
-    with channels deleted, or ordinary."""
-    if block in global_blocks(net.trunk):
-        return GlobalBlock(draws, name, net, pooled_width(net.trunk))
-    if net.trunk.deleted_channels and block > 1:
-        return PreactivationBlock(draws, name, net, deleted=deleted_width(net.trunk))
-    dilation = block_dilation(net.trunk, block)
-    if dilation == 1:
-        return PreactivationBlock(draws, name, net)
-    return PreactivationBlock(draws, name, net, dilated_width(net.trunk), dilation)
-
-
-class StemEnd(nn.Module):
-    """Norm and activation after the stem."""
-
-    def __init__(self, net: NetConfig):
-        super().__init__()
-        self.norm = make_norm(net, stem_width(net.stem, net.trunk))
-        self.slopes = make_slopes(net, stem_width(net.stem, net.trunk))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return normed_activation(self.norm, x, self.slopes)
-
-
 class PostactivationBlock(nn.Module):
     """act(x + norm2(conv2(act(norm1(conv1(x)))))), both 3x3; channels of conv1 dilated or deleted as in the
     pre-activation block."""
 
-    def __init__(self, draws: Draws, name: str, net: NetConfig, block: int):
+    def __init__(self, draws: Draws, name: str, net: NetConfig, dilated: int = 0, dilation: int = 1, deleted: int = 0):
         super().__init__()
-        trunk = net.trunk
-        width, center, dilation = trunk.width, trunk.center_init, block_dilation(trunk, block)
-        middle = width - deleted_width(trunk) if trunk.deleted_channels and block > 1 else width
-        dilated = dilated_width(trunk) if dilation > 1 else 0
-        parts = ((middle - dilated, 1), (dilated, dilation))
-        self.parts = tuple((channels, d) for channels, d in parts if channels)
+        width, center = net.trunk.width, net.trunk.center_init
+        middle = width - deleted
+        self.parts = ((middle - dilated, 1), (dilated, dilation))
         self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=middle, center_init=center)
         self.norm1 = make_norm(net, middle)
         self.slopes1 = make_slopes(net, middle)
@@ -209,3 +181,17 @@ class PlainBlock(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return normed_activation(self.norm1, F.conv2d(x, self.conv1, padding=1), self.slopes1)
+
+
+def make_block(draws: Draws, name: str, net: NetConfig, block: int) -> nn.Module:
+    """Block number `block` (1-based) of a trunk: in order `pre` global where `global_blocks` says so, else dilated,
+    with channels deleted, or ordinary."""
+    trunk = net.trunk
+    if trunk.order == "plain":
+        return PlainBlock(draws, name, net, block)
+    if trunk.order == "pre" and block in global_blocks(trunk):
+        return GlobalBlock(draws, name, net, pooled_width(trunk))
+    deleted = deleted_width(trunk) if trunk.deleted_channels and block > 1 else 0
+    dilation = block_dilation(trunk, block)
+    kind = PreactivationBlock if trunk.order == "pre" else PostactivationBlock
+    return kind(draws, name, net, dilated_width(trunk) if dilation > 1 else 0, dilation, deleted)

@@ -8,7 +8,7 @@ Policy head: trunk to 361 logits, with pooled statistics of the whole board fed 
 2.5).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -16,11 +16,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import NetConfig
-from gonn_core.nets.gonn.blocks import GonnStem, PlainBlock, PostactivationBlock, StemEnd, make_block
+from gonn_core.nets.gonn.blocks import GonnStem, make_block
 from gonn_core.nets.gonn.inserted import InsertedBlocks
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.board import BoardReader
-from gonn_core.nets.parts.norm import STATISTICS, PooledBias, make_norm, make_slopes, normed_activation
+from gonn_core.nets.parts.norm import STATISTICS, PooledBias, make_norm, make_normed_activation
 from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.settings.gonn_net import head_widths, stem_width
 
@@ -81,26 +81,6 @@ class GonnPolicyHead(nn.Module):
             return F.conv2d(z.float(), self.out, padding=self.padding).flatten(1)
 
 
-BLOCKS: dict[str, Callable[..., nn.Module]] = {
-    "pre": make_block,
-    "post": PostactivationBlock,
-    "plain": PlainBlock,
-}
-"""`net.trunk.order` -> how a block is made from (draws, name, net, number)."""
-
-
-class TrunkEnd(nn.Module):
-    """Norm and activation after the last block."""
-
-    def __init__(self, net: NetConfig):
-        super().__init__()
-        self.norm = make_norm(net, net.trunk.width)
-        self.slopes = make_slopes(net, net.trunk.width)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return normed_activation(self.norm, x, self.slopes)
-
-
 class GonnNet(PolicyNet):
     """Stem, blocks, norm and activation, policy head; these two follow the stem where the trunk's order is not `pre`.
 
@@ -110,16 +90,16 @@ class GonnNet(PolicyNet):
     def __init__(self, net: NetConfig, plane_names: Sequence[str], draws: Draws, beyond_edge: np.ndarray):
         super().__init__(plane_names)
         self.body_width = net.trunk.width
-        make_block = BLOCKS[net.trunk.order]
         after_blocks = net.trunk.order == "pre"
-        self.stem = GonnStem(draws, "stem", net.stem, stem_width(net.stem, net.trunk), self.plane_names)
-        self.stem_end = nn.Identity() if after_blocks else StemEnd(net)
+        first_width = stem_width(net.stem, net.trunk)
+        self.stem = GonnStem(draws, "stem", net.stem, first_width, self.plane_names)
+        self.stem_end = nn.Identity() if after_blocks else make_normed_activation(net, first_width)
         self.blocks = nn.ModuleDict(
             {str(b): make_block(draws, f"blocks.{b}", net, b) for b in range(1, net.trunk.blocks + 1)}
         )
         self.inserted = InsertedBlocks(draws, "inserted", net)
         self.read_boards = BoardReader(self.plane_names, self.inserted) if self.inserted else None
-        self.trunk_end = TrunkEnd(net) if after_blocks else nn.Identity()
+        self.trunk_end = make_normed_activation(net, net.trunk.width) if after_blocks else nn.Identity()
         self.head = GonnPolicyHead(draws, "head", net)
 
     def policies(self, body: torch.Tensor) -> torch.Tensor:

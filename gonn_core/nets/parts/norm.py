@@ -120,6 +120,22 @@ def normed_activation(norm: nn.Module, x: torch.Tensor, slopes: torch.Tensor | N
     return activate(norm(x), slopes)
 
 
+class NormedActivation(nn.Module):
+    """Norm and activation, (N, C, 19, 19) -> the same shape."""
+
+    def __init__(self, norm: nn.Module, slopes: torch.nn.Parameter | None):
+        super().__init__()
+        self.norm, self.slopes = norm, slopes
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return normed_activation(self.norm, x, self.slopes)
+
+
+def make_normed_activation(net: NetConfig, channels: int) -> NormedActivation:
+    """What `net.norm` and `net.activation` ask for."""
+    return NormedActivation(make_norm(net, channels), make_slopes(net, channels))
+
+
 STATISTICS = {
     "none": (),
     "mean": ("mean",),

@@ -4,18 +4,10 @@ Names of parameters are stable: a kind of block adds or removes norms and biases
 moved. Initial weights are unstated. Ours are He draws keyed by these names, with three constants that no toggle moves:
 PUBLISHED_PLANES, SUM_SCALE, OUT_SCALE.
 
-Blocks of two 3x3 convolutions, in the orders of operations that Cazenave 2017 compares (spec: other systems 4.3).
-
-    plain       Conv ReLU  Conv ReLU                       two usual layers
-    darkforest  Conv ReLU SBN  Conv ReLU SBN               two layers of DarkForest
-    residual    Conv ReLU  Conv  +x  ReLU
-    original    Conv SBN ReLU  Conv SBN  +x  ReLU          He and others 2015
-    identity    SBN ReLU Conv  SBN ReLU Conv  +x           He and others 2016
-    golois      Conv ReLU  Conv  +x  ReLU  SBN             the next block adds the normalised output
-
-Conv keeps the width and pads with zeros; SBN is batch normalisation per channel with trained scale and shift. Biases
-are unstated. A golois block is a residual block and a norm: "the only difference" (3.5), so it keeps the biases, and so
-does a darkforest block beside a plain one. A convolution next to its norm, as in the others, has none.
+A block has two 3x3 convolutions that keep the width and pad with zeros, in the orders of operations that Cazenave 2017
+compares (`ORDERS`). Norms are per channel with trained scale and shift. Biases are unstated. A golois block is a
+residual block and a norm: "the only difference" (3.5), so it keeps the biases, and so does a darkforest block next to a
+plain one. A convolution next to its norm, as in the others, has none.
 """
 
 from collections.abc import Sequence
@@ -29,9 +21,8 @@ from gonn_core.config import NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import POINTS
 from gonn_core.nets.init import Draws, constant, parameter
-from gonn_core.nets.parts.norm import BatchNorm, normed_activation
+from gonn_core.nets.parts.norm import BatchNorm, NormedActivation, normed_activation
 from gonn_core.nets.policy_net import PolicyNet
-from gonn_core.settings.net import ResidualConfig
 
 SUM_SCALE = 0.3
 """The kernel before a sum starts at so much of its He draw: without a norm 14 whole ones would blow up the values 250
@@ -50,93 +41,45 @@ class Convolution3x3(nn.Module):
         return F.conv2d(x, self.kernel, self.bias, padding=1)
 
 
-class CazenaveBlock(nn.Module):
-    """The two convolutions, (N, width, 19, 19) -> the same shape; `norms`: names of the norms there are."""
-
-    norms: tuple[str, ...] = ()
-    biases = True
-    adds = True
-    norm1: BatchNorm
-    norm2: BatchNorm
-    norm: BatchNorm
-
-    def __init__(self, draws: Draws, name: str, width: int):
-        super().__init__()
-        self.conv1 = Convolution3x3(draws, f"{name}.conv1", width, self.biases)
-        self.conv2 = Convolution3x3(draws, f"{name}.conv2", width, self.biases, SUM_SCALE if self.adds else 1.0)
-        for norm in self.norms:
-            self.add_module(norm, BatchNorm(width, gamma=True))
-
-
-class PlainBlock(CazenaveBlock):
-    adds = False
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(self.conv2(F.relu(self.conv1(x))))
-
-
-class DarkforestBlock(CazenaveBlock):
-    norms = ("norm1", "norm2")
-    adds = False
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.norm2(F.relu(self.conv2(self.norm1(F.relu(self.conv1(x))))))
-
-
-class ResidualBlock(CazenaveBlock):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(self.conv2(F.relu(self.conv1(x))) + x)
-
-
-class OriginalBlock(CazenaveBlock):
-    norms = ("norm1", "norm2")
-    biases = False
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(self.norm2(self.conv2(normed_activation(self.norm1, self.conv1(x), None))) + x)
-
-
-class IdentityBlock(CazenaveBlock):
-    norms = ("norm1", "norm2")
-    biases = False
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.conv2(normed_activation(self.norm2, self.conv1(normed_activation(self.norm1, x, None)), None)) + x
-
-
-class GoloisBlock(CazenaveBlock):
-    norms = ("norm",)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.norm(F.relu(self.conv2(F.relu(self.conv1(x))) + x))
-
-
-BLOCKS: dict[str, type[CazenaveBlock]] = {
-    "plain": PlainBlock,
-    "darkforest": DarkforestBlock,
-    "residual": ResidualBlock,
-    "original": OriginalBlock,
-    "identity": IdentityBlock,
-    "golois": GoloisBlock,
+ORDERS = {
+    "plain": ("conv1", "relu", "conv2", "relu"),
+    "darkforest": ("conv1", "relu", "norm1", "conv2", "relu", "norm2"),
+    "residual": ("conv1", "relu", "conv2", "add", "relu"),
+    "original": ("conv1", "norm1+relu", "conv2", "norm2", "add", "relu"),
+    "identity": ("norm1+relu", "conv1", "norm2+relu", "conv2", "add"),
+    "golois": ("conv1", "relu", "conv2", "add", "relu", "norm"),
 }
-"""`net.residual.block` -> its class."""
+"""`net.residual.block` -> order of operations: two usual layers; two layers of DarkForest; residual; He and others
+2015; He and others 2016; and a residual block and a norm, whose output the next block adds."""
 
 
-class TowerEnd(nn.Module):
-    """Norm and ReLU after the last `identity` block, whose sum nothing else follows (He and others 2016; ours to assume
-    here)."""
+class CazenaveBlock(nn.Module):
+    """The operations of one of `ORDERS`, (N, width, 19, 19) -> the same shape."""
 
-    def __init__(self, width: int):
+    def __init__(self, draws: Draws, name: str, width: int, kind: str):
         super().__init__()
-        self.norm = BatchNorm(width, gamma=True)
+        self.order = ORDERS[kind]
+        biases = kind not in ("original", "identity")
+        scale = SUM_SCALE if "add" in self.order else 1.0
+        self.conv1 = Convolution3x3(draws, f"{name}.conv1", width, biases)
+        self.conv2 = Convolution3x3(draws, f"{name}.conv2", width, biases, scale)
+        for step in self.order:
+            if step.startswith("norm"):
+                self.add_module(step.partition("+")[0], BatchNorm(width, gamma=True))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return normed_activation(self.norm, x, None)
-
-
-def tower_end(residual: ResidualConfig) -> nn.Module:
-    """What stands between the last block and the output convolution."""
-    return TowerEnd(residual.width) if residual.block == "identity" else nn.Identity()
+        y = x
+        for step in self.order:
+            part, _, activated = step.partition("+")
+            if step == "relu":
+                y = F.relu(y)
+            elif step == "add":
+                y = y + x
+            elif activated:
+                y = normed_activation(getattr(self, part), y, None)
+            else:
+                y = getattr(self, part)(y)
+        return y
 
 
 PUBLISHED_PLANES = 45
@@ -191,7 +134,7 @@ class ResidualNet(PolicyNet):
     """Stem, tower of blocks, output convolution."""
 
     def __init__(self, net: NetConfig, plane_names: Sequence[str], draws: Draws, beyond_edge: np.ndarray):
-        """As `registry.make_net`. Raises SettingError for planes that go on beyond the edge of the board."""
+        """As `registry.build_net`. Raises SettingError for planes that go on beyond the edge of the board."""
         super().__init__(plane_names)
         if beyond_edge.any():
             raise SettingError(
@@ -200,11 +143,15 @@ class ResidualNet(PolicyNet):
         residual = net.residual
         self.body_width = residual.width
         self.stem = ResidualStem(draws, "stem", residual.width, residual.stem_pointwise, self.plane_names)
-        block = BLOCKS[residual.block]
         self.blocks = nn.ModuleDict(
-            {str(b): block(draws, f"blocks.{b}", residual.width) for b in range(1, residual.blocks + 1)}
+            {
+                str(b): CazenaveBlock(draws, f"blocks.{b}", residual.width, residual.block)
+                for b in range(1, residual.blocks + 1)
+            }
         )
-        self.tower_end = tower_end(residual)
+        # the sum of the last `identity` block is followed by nothing else (He and others 2016; ours to assume here)
+        end = NormedActivation(BatchNorm(residual.width, gamma=True), None)
+        self.tower_end = end if residual.block == "identity" else nn.Identity()
         self.output = OutputConvolution(draws, "output", residual.width, residual.output_planes)
 
     def body(self, planes: torch.Tensor) -> torch.Tensor:

@@ -10,10 +10,21 @@ large regions and groups with a single region, stay unknown.
 
 import numpy as np
 
-from gonn_core.features.cell_sets import CELL_WORDS, ON_BOARD, bit_of, neighbours
-from gonn_core.features.chains import OPPONENT, OWN, find_chains, find_liberties, make_chains, unpack
+from gonn_core.features.chains import (
+    CELL_WORDS,
+    ON_BOARD,
+    OPPONENT,
+    OWN,
+    bit_of,
+    find_chains,
+    find_liberties,
+    make_chains,
+    neighbours,
+    unpack,
+)
 from gonn_core.go.jit import kernel, lowest_bit
-from gonn_core.go.points import FROM_PADDED, PADDED, WORDS
+from gonn_core.go.ladder_search import set_bit
+from gonn_core.go.points import PADDED, WORDS
 
 _ONE = np.uint64(1)
 APART, BESIDE, VITAL = 0, 1, 2
@@ -146,7 +157,7 @@ def _mark_owned(board, relation, living, kept, regions, owned):
         if living[c]:
             for p in range(PADDED):
                 if board.chain[p] == board.names[c]:
-                    _set(owned, p)
+                    set_bit(owned, p)
     for i in range(len(kept)):
         vital = False
         for c in range(len(living)):
@@ -155,11 +166,5 @@ def _mark_owned(board, relation, living, kept, regions, owned):
             for word in range(CELL_WORDS):
                 bits = regions[i, word]
                 while bits != 0:
-                    _set(owned, word * 64 + lowest_bit(bits))
+                    set_bit(owned, word * 64 + lowest_bit(bits))
                     bits &= bits - _ONE
-
-
-@kernel
-def _set(bitboard, p):
-    point = FROM_PADDED[p]
-    bitboard[point >> 6] |= _ONE << np.uint64(point & 63)

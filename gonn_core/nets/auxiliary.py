@@ -1,7 +1,7 @@
 """Auxiliary heads on a net's body, one class each, with the loss it trains on (spec: GoNN 3.3; other systems 3.8).
 
 A head has `loss(body, batch)`: body (N, W, 19, 19) of any family, `batch.targets` (N,) the moves played, `batch.extras`
-the targets of gonn_core.features.targets.make. The loss is a float32 scalar, the mean over the batch of each position's
+the targets of gonn_core.features.targets. The loss is a float32 scalar, the mean over the batch of each position's
 own loss; what has no target (-1) adds nothing to it. Where the document gives no head, the smallest one that fits
 stands here: a dense map at each point, or of the mean over the board.
 """
@@ -54,8 +54,8 @@ class Float32Dense(nn.Module):
 
 
 class HeadLoss(NamedTuple):
-    """Of one head on a batch, scalars: its loss; of a head that chooses one of several answers also how many were
-    right, of how many that are known, without a graph."""
+    """Of one head on a batch, scalars: its loss, float32 and not weighted; of a head that chooses one of several
+    answers also how many were right, of how many that are known, without a graph."""
 
     loss: torch.Tensor
     right: torch.Tensor | None = None
@@ -68,13 +68,9 @@ class AuxiliaryHead(nn.Module):
     answers = False
     """Whether it chooses one of several answers for a position, so that it has an accuracy."""
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        """Float32 scalar, not weighted: body (N, W, 19, 19), the batch that it was made from."""
+    def loss(self, body: torch.Tensor, batch) -> HeadLoss:
+        """body (N, W, 19, 19), and the batch that it was made from."""
         raise NotImplementedError
-
-    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
-        """The same, with what an accuracy takes where `answers`."""
-        return HeadLoss(self.loss(body, batch))
 
 
 class AnsweringHead(AuxiliaryHead):
@@ -87,13 +83,52 @@ class AnsweringHead(AuxiliaryHead):
         """Logits (N, answers) and the answers (N,)."""
         raise NotImplementedError
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return self.judged(body, batch).loss
-
-    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+    def loss(self, body: torch.Tensor, batch) -> HeadLoss:
         logits, answers = self.answering(body, batch)
         loss = F.cross_entropy(logits, answers, ignore_index=-1, reduction="none").mean()
         return HeadLoss(loss, (logits.argmax(1) == answers).sum(), (answers >= 0).sum())
+
+
+class PointHead(AuxiliaryHead):
+    """One dense map to `outputs` numbers at each point."""
+
+    outputs = 1
+
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=self.outputs)
+
+
+class Pooled(nn.Module):
+    """Mean of the body over the board -> hidden layer of 32, ReLU -> `outputs` numbers (our choice: the document names
+    the targets only)."""
+
+    hidden = 32
+
+    def __init__(self, draws: Draws, name: str, width: int, outputs: int):
+        super().__init__()
+        self.inner = Float32Dense(draws, f"{name}.inner", in_features=width, out_features=self.hidden, scale=1.0)
+        self.out = Float32Dense(draws, f"{name}.out", in_features=self.hidden, out_features=outputs)
+
+    def forward(self, body: torch.Tensor) -> torch.Tensor:
+        return self.out(F.relu(self.inner(body.float().mean((2, 3)))))
+
+
+class PooledAnswers(AnsweringHead):
+    """Chooses one of `outputs` answers from the mean of the body over the board."""
+
+    outputs = 2
+
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.pooled = Pooled(draws, f"{name}.pooled", width, self.outputs)
+
+    def known(self, extras) -> torch.Tensor:
+        """The answers (N,), -1 where none is known."""
+        raise NotImplementedError
+
+    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.pooled(body), self.known(batch.extras)
 
 
 class Ladders(AuxiliaryHead):
@@ -118,38 +153,31 @@ class Ladders(AuxiliaryHead):
         with torch.autocast(z.device.type, enabled=False):
             return F.conv2d(z.float(), self.out).flatten(1)
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+    def loss(self, body: torch.Tensor, batch) -> HeadLoss:
         errors = F.binary_cross_entropy_with_logits(self(body), batch.extras["ladders"].float(), reduction="none")
-        return errors.sum(1).mean()
+        return HeadLoss(errors.sum(1).mean())
 
 
-class NextOccupant(AuxiliaryHead):
+class NextOccupant(PointHead):
     """Per point the colour of the next stone to come there: none, own, opponent's. Loss: cross-entropy, mean over the
     points."""
 
-    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
-        super().__init__()
-        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=3)
+    outputs = 3
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return F.cross_entropy(
-            self.out(body), batch.extras["next_occupant"].long(), ignore_index=-1, reduction="none"
-        ).mean()
+    def loss(self, body: torch.Tensor, batch) -> HeadLoss:
+        targets = batch.extras["next_occupant"].long()
+        return HeadLoss(F.cross_entropy(self.out(body), targets, ignore_index=-1, reduction="none").mean())
 
 
-class RemovalTime(AuxiliaryHead):
+class RemovalTime(PointHead):
     """Per stone the class of the opponent's turns until its capture. Loss: cross-entropy, mean over the stones."""
 
-    classes = 8
+    outputs = 8
 
-    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
-        super().__init__()
-        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=self.classes)
-
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+    def loss(self, body: torch.Tensor, batch) -> HeadLoss:
         targets = batch.extras["removal_time"].long()
         errors = F.cross_entropy(self.out(body), targets, ignore_index=-1, reduction="none")
-        return (errors.sum(1) / (targets >= 0).sum(1).clamp(min=1)).mean()
+        return HeadLoss((errors.sum(1) / (targets >= 0).sum(1).clamp(min=1)).mean())
 
 
 class OpponentReply(AnsweringHead):
@@ -187,43 +215,20 @@ class JointReply(AnsweringHead):
         return self(body, batch.targets), batch.extras["future"][:, 0]
 
 
-class Ownership(AuxiliaryHead):
+class Ownership(PointHead):
     """Per point whose it is at the end. Loss: the sigmoid's cross-entropy over the points known, divided by 361."""
 
-    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
-        super().__init__()
-        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=1)
-
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+    def loss(self, body: torch.Tensor, batch) -> HeadLoss:
         owner = batch.extras["ownership"]
         errors = F.binary_cross_entropy_with_logits(self.out(body)[:, 0], owner.clamp(min=0).float(), reduction="none")
-        return errors.where(owner >= 0, 0.0).mean()
+        return HeadLoss(errors.where(owner >= 0, 0.0).mean())
 
 
-class Pooled(nn.Module):
-    """Mean of the body over the board -> hidden layer of 32, ReLU -> `outputs` numbers (our choice: the document names
-    the targets only)."""
+class Value(PooledAnswers):
+    """Whether the mover wins; games without a winner, drawn ones too, have no answer."""
 
-    hidden = 32
-
-    def __init__(self, draws: Draws, name: str, width: int, outputs: int):
-        super().__init__()
-        self.inner = Float32Dense(draws, f"{name}.inner", in_features=width, out_features=self.hidden, scale=1.0)
-        self.out = Float32Dense(draws, f"{name}.out", in_features=self.hidden, out_features=outputs)
-
-    def forward(self, body: torch.Tensor) -> torch.Tensor:
-        return self.out(F.relu(self.inner(body.float().mean((2, 3)))))
-
-
-class Value(AnsweringHead):
-    """Whether the mover wins. Loss: cross-entropy of two classes; games without a winner, drawn ones too, have none."""
-
-    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
-        super().__init__()
-        self.pooled = Pooled(draws, f"{name}.pooled", width, 2)
-
-    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
-        return self.pooled(body), batch.extras["value"]
+    def known(self, extras) -> torch.Tensor:
+        return extras["value"]
 
 
 class MovesLeft(AuxiliaryHead):
@@ -235,37 +240,28 @@ class MovesLeft(AuxiliaryHead):
         super().__init__()
         self.pooled = Pooled(draws, f"{name}.pooled", width, 1)
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return F.huber_loss(self.pooled(body)[:, 0], batch.extras["moves_left"] / self.unit, delta=self.delta)
+    def loss(self, body: torch.Tensor, batch) -> HeadLoss:
+        units = batch.extras["moves_left"] / self.unit
+        return HeadLoss(F.huber_loss(self.pooled(body)[:, 0], units, delta=self.delta))
 
 
-class MovesLeftClass(AnsweringHead):
-    """Moves to the end of the game as one of 20 classes, 20 moves each, the last one open (classes are ours). Loss:
-    cross-entropy."""
+class MovesLeftClass(PooledAnswers):
+    """Moves to the end of the game as one of 20 classes, 20 moves each, the last one open (classes are ours)."""
 
-    classes, moves = 20, 20
+    outputs, moves = 20, 20
 
-    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
-        super().__init__()
-        self.pooled = Pooled(draws, f"{name}.pooled", width, self.classes)
-
-    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
-        answers = (batch.extras["moves_left"] / self.moves).long().clamp(max=self.classes - 1)
-        return self.pooled(body), answers
+    def known(self, extras) -> torch.Tensor:
+        return (extras["moves_left"] / self.moves).long().clamp(max=self.outputs - 1)
 
 
-class Score(AnsweringHead):
-    """By how much the mover wins, as one of 40 classes, 5 points each, the outer ones open (head and classes are ours).
-    Loss: cross-entropy; games that were not counted have none."""
+class Score(PooledAnswers):
+    """By how much the mover wins, as one of 40 classes, 5 points each, the outer ones open (head and classes are ours);
+    games that were not counted have no answer."""
 
-    classes = 40
+    outputs = 40
 
-    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
-        super().__init__()
-        self.pooled = Pooled(draws, f"{name}.pooled", width, self.classes)
-
-    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
-        return self.pooled(body), batch.extras["score"]
+    def known(self, extras) -> torch.Tensor:
+        return extras["score"]
 
 
 HEADS: dict[str, Callable[..., AuxiliaryHead]] = {
@@ -301,7 +297,7 @@ class AuxiliaryHeads(nn.ModuleDict):
         policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one
         expected.
         """
-        return {name: cast(AuxiliaryHead, head).judged(body, batch) for name, head in self.items()}
+        return {name: cast(AuxiliaryHead, head).loss(body, batch) for name, head in self.items()}
 
     @property
     def answering(self) -> tuple[str, ...]:

@@ -1,1 +1,0 @@
-"""What nets learn beside the move played: future boards, captures, ownership, legality."""
