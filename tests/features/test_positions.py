@@ -23,10 +23,6 @@ def _position(entry) -> Position:
     return Position(stones, BLACK if entry["to_play"] == "black" else WHITE, ko, history)
 
 
-def test_there_are_25():
-    assert len(PUBLISHED) == 25
-
-
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_published_position(name):
     entry = PUBLISHED[name]

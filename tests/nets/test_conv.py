@@ -12,7 +12,7 @@ from gonn_core.config import FeatureConfig, NetConfig, TrialConfig, parse_model
 from gonn_core.errors import SettingError
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.go.points import BLACK, SYMMETRY, WHITE
-from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds, trial_net
+from gonn_core.nets import build_net, decayed, gradient_factors, multiply_adds, trial_net
 from gonn_core.nets.conv.layers import PUBLISHED_PLANES
 from gonn_core.nets.conv.net import Dropout
 from tests.boards import parse_board
@@ -54,24 +54,6 @@ def clark_planes(*boards) -> torch.Tensor:
 
 
 # Counts (spec: other systems 1.4, 2.3)
-
-
-@pytest.mark.parametrize("position_bias, expected", [("all", 7_051_881), ("none", 6_037_761), ("last", 6_038_121)])
-def test_go_nn_parameters(position_bias, expected):
-    assert count_parameters(conv("elu", layers=GO_NN, position_bias=position_bias), 21) == expected
-
-
-@pytest.mark.parametrize("tied, expected", [(False, 4_599_273), (True, 629_367)])
-def test_clark_full_parameters(tied, expected):
-    assert count_parameters(conv(layers=FULL, head="full", tied=tied), 8) == expected
-
-
-@pytest.mark.parametrize(
-    "planes, untied", [(8, 4_279_193), (2, 4_265_081), (3, 4_267_433), (6, 4_274_489), (7, 4_276_841)]
-)
-def test_clark_medium_parameters(planes, untied):
-    assert count_parameters(conv(layers=MEDIUM, head="full"), planes) == untied
-    assert count_parameters(conv(layers=MEDIUM, head="full", tied=True), planes) == 552_615 - 480 * (8 - planes)
 
 
 def test_tying_changes_no_operations():
@@ -240,20 +222,6 @@ def test_an_edge_that_no_kernel_reaches_is_refused(settings):
 
 def weights(**settings) -> dict[str, torch.Tensor]:
     return {name: values.detach() for name, values in clark(conv(**settings)).named_parameters()}
-
-
-def test_tied_weights_are_the_free_ones_of_the_first_cells():
-    settings = {"layers": SMALL, "head": "full", "head_hidden": [361]}
-    tied, free = (clark(conv(**settings, tied=tied)) for tied in (True, False))
-    for layer, other in ((tied.stem, free.stem), (tied.layers["2"], free.layers["2"])):
-        assert torch.equal(layer.kernel, other.kernel.flatten(2)[:, :, layer.taps.first])
-    for layer, other in ((tied.head["1"], free.head["1"]), (tied.last, free.last)):
-        values = (
-            other.matrix.view(361, -1, layer.matrix.shape[-1])
-            if other.matrix.shape[1] == 361
-            else other.matrix.view(361, 361, 1)
-        )
-        assert torch.equal(layer.matrix[:, 0], values.flatten(0, 1)[layer.pairs.first])
 
 
 def test_biases_are_not_decayed():

@@ -9,11 +9,6 @@ from tests.nets.examples import B5, B12, changed
 GLOBAL12 = changed(B12, trunk={"global_pooling": True})
 
 
-@pytest.mark.parametrize("net, expected", [(B5, 3_597_792), (B12, 8_250_720), (GLOBAL12, 8_062_304)])
-def test_published_counts(net, expected):
-    assert count_parameters(net, 26) == expected
-
-
 def test_april_net_without_gammas():
     assert count_parameters(changed(GLOBAL12, norm_gamma=False), 26) == 8_062_304 - 4_880
 
@@ -76,11 +71,6 @@ def test_first_net():
     assert weights == 237_456 and count_parameters(FIRST_NET, 13) == weights + norms
     pooling = 9 * 64 * 16 + 3 * 16 * 48 + 2 * 16
     assert count_parameters(changed(FIRST_NET, head={"pooling": "none"}), 13) == weights + norms - pooling
-
-
-@pytest.mark.parametrize("net, published", [(B5, 1.30e9), (B12, 2.97e9)])
-def test_published_multiply_adds(net, published):
-    assert multiply_adds(net, 26) == pytest.approx(published, rel=0.01)
 
 
 def test_multiply_adds_by_hand():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gonn_core.config import TrunkConfig
 from gonn_core.nets.gonn.inserted import insertions
 from gonn_core.settings.gonn_net import block_at
-from tests.nets.examples import B5, SPECIAL, built, changed, weights
+from tests.nets.examples import SPECIAL, built, changed
 
 
 def after(net):
@@ -47,16 +47,3 @@ def test_one_orientation_is_the_shared_block_without_the_other():
     net = built(changed(SPECIAL, trunk={"wide_blocks": "down"}))
     assert [name for name in net.inserted if name.startswith("wide")] == ["wide"]
     assert list(net.inserted["wide"].branches) == ["down"] and net.inserted["wide"].kernel_uses == 1
-
-
-def test_published_widths():
-    trunk = {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}
-    shapes = {
-        name.removeprefix("inserted."): tuple(values.shape)
-        for name, values in weights(changed(B5, trunk={"blocks": 1, **trunk})).items()
-    }
-    assert (
-        shapes["ladder_block.values_conv"] == shapes["ladder_block.exponents_conv"] == (24, 192, 3, 3)
-    )  # 6 a direction
-    assert shapes["chain_pooling_1.conv1"] == (32, 192, 3, 3) and shapes["chain_pooling_1.conv2"] == (192, 32, 3, 3)
-    assert shapes["wide.first"] == (64, 192, 9, 1) and shapes["wide.second"] == (192, 64, 1, 9)

@@ -46,9 +46,3 @@ def test_block(orientations):
     if "across" in orientations:
         expected = expected + 0.5 * slow_branch(z, block.first.transpose(2, 3), block.second.transpose(2, 3))
     torch.testing.assert_close(block(x, None), expected, rtol=1e-5, atol=2e-5)
-
-
-def test_both_kernels_count_the_trunk_in_their_fan_in():
-    block = WideBlock(Draws(0), "b", NetConfig(trunk=TrunkConfig(width=192)), BOTH)
-    for kernel in (block.first, block.second):
-        assert kernel.std().item() == pytest.approx(0.8796 * (2 / (9 * 192)) ** 0.5, rel=0.02)
