@@ -38,8 +38,8 @@ class PositionRows(NamedTuple):
 
 
 def position_rows(positions: Sequence[Position]) -> PositionRows:
-    """Arrays to give to `gonn_planes` in place of the store's: each position after one row for every move of its
-    history.
+    """Arrays to make planes from (`plane_source`) in place of the store's: each position after one row for every move
+    of its history.
 
     The boards of the history rows are the position's without the stones played since: what was captured by those moves
     is not known and not put back. Ladders and ko points of these rows mean nothing. Raises ValueError for a mover or

@@ -63,7 +63,7 @@ def test_its_loss_and_accuracy(name):
     for batch in batches:
         with torch.no_grad():
             body = trainer.net.body(batch.planes)
-            expected += heads[name].loss(body, batch).item() / 3
+            expected += heads[name].loss(body, batch).loss.item() / 3
             if name == "value":
                 answers, known = heads[name].pooled(body), batch.extras["value"]
                 right += sum(int(answer.argmax()) == int(is_so) for answer, is_so in zip(answers, known, strict=True))

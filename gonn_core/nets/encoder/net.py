@@ -19,8 +19,17 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import POINTS, SIZE
-from gonn_core.nets.encoder.attention import OFFSETS, Attention, offsets_at_pairs
-from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, factor_not_negative, fan_average, square_relu
+from gonn_core.nets.encoder.attention import (
+    ACTIVATIONS,
+    OFFSETS,
+    Attention,
+    Dense,
+    LayerNorm,
+    factor_not_negative,
+    fan_average,
+    offsets_at_pairs,
+    square_relu,
+)
 from gonn_core.nets.gonn.blocks import PUBLISHED_PLANES
 from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.policy_net import PolicyNet

@@ -1,26 +1,21 @@
-"""Batch normalisation and activation of bfloat16 on a CPU: one autograd function over the kernels of `bf16_kernels`.
+"""Batch normalisation and activation of bfloat16 on a CPU: one autograd function over numba kernels.
 
 Made of torch's own operations, a normalised and activated layer goes through memory some fifteen times a step; that is
 more than half of a bfloat16 step on a processor that multiplies bfloat16 matrices in hardware. Here it is four times.
 Between norm and activation nothing is rounded to bfloat16.
 
-Batch normalisation and activation of bfloat16 numbers in one pass over memory, for a CPU: numba kernels.
-
-An image batch is (rows, channels) here: rows = positions times points, channels next to each other in memory, bfloat16
-as the uint16 that it is. All arithmetic is in float32, sums of a block of rows too; sums over blocks are in float64. No
-operation is reordered by the compiler, so every processor gives the same bits.
+For the kernels an image batch is (rows, channels): rows = positions times points, channels next to each other in
+memory, bfloat16 as uint16. All arithmetic is in float32, sums of a block of rows too; sums over blocks are in float64.
+The compiler reorders no operation, so every processor gives the same bits.
 
 This file is not part of the hash that names the kernel cache (go/jit.py): no other file's kernel calls these, and numba
 compares the file itself.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from torch.autograd.function import once_differentiable
 
 from gonn_core.go.jit import inlined, kernel
@@ -29,36 +24,16 @@ BLOCK = 128
 """Rows that are summed in float32 before they are added to the float64 totals."""
 
 
-@intrinsic
-def _bits_of(typing_context, number):
-    def generate(context, builder, sig, args):
-        return builder.bitcast(args[0], ir.IntType(32))
-
-    return types.uint32(types.float32), generate
-
-
-@intrinsic
-def _number_of(typing_context, bits):
-    def generate(context, builder, sig, args):
-        return builder.bitcast(args[0], ir.FloatType())
-
-    return types.float32(types.uint32), generate
-
-
-bits_of: Any = _bits_of
-number_of: Any = _number_of
-
-
 @inlined
 def widened(half):
     """bfloat16 (uint16) -> the float32 of the same value."""
-    return number_of(np.uint32(half) << np.uint32(16))
+    return np.uint32(np.uint32(half) << np.uint32(16)).view(np.float32)
 
 
 @inlined
 def rounded(number):
     """float32 -> the nearest bfloat16 (uint16), of two the even one; what is no number stays none."""
-    bits = bits_of(number)
+    bits = np.float32(number).view(np.uint32)
     return np.uint16((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16))
 
 
