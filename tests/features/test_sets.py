@@ -53,8 +53,8 @@ def test_every_field_of_every_set_has_valid_values():
 
 
 def some_configurations(name):
-    """The first and the last value of every field, alone and combined."""
-    fields = {field: list(dict.fromkeys((values[0], values[-1]))) for field, values in VALID[name].items()}
+    """The first and the last two values of every field, alone and combined."""
+    fields = {field: list(dict.fromkeys((values[0], *values[-2:]))) for field, values in VALID[name].items()}
     chosen = (dict(zip(fields, values, strict=True)) for values in itertools.product(*fields.values()))
     return [
         FeatureConfig(set=name, **values)
