@@ -1,35 +1,39 @@
-"""What is wrong with a declaration beside the others: raised as a SettingError that names file and setting."""
+"""What is wrong with a declaration in view of the others: raised as a SettingError that names file and setting."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any
 
 from ablations.claimed import conditions_of, opposed, within
-from ablations.conditions import card_state, unmet
-from ablations.data.declared import dataset_names
+from ablations.data.schema import dataset_names
 from ablations.declarations import SHOWN, Declarations, nearest
-from ablations.designs import budget_config, why_equal
+from ablations.designs import budget_config, card_state, unmet, why_equal
 from ablations.published_results import Published
-from ablations.schema import ANY_GAMES, PRECISION, RATE, Base, Budget, Condition, Enhancement, toggle_values
+from ablations.schema import ANY_GAMES, PRECISION, RATE, Base, Budget, Enhancement, toggle_values
 from gonn_core.config import TrialConfig, config_paths, get_path, nearest_paths, with_values
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError
 
 
+def _known(where: str, names: Iterable[str], declared: Iterable[str], what: str) -> None:
+    """Check that names are declared. Raises SettingError with the nearest ones."""
+    declared = list(declared)
+    for name in names:
+        if name not in declared:
+            raise SettingError(where, name, f"no such {what}", nearest(name, declared)[:SHOWN])
+
+
 def check_card(declared: Declarations, card: Enhancement) -> None:
-    """That a card's bases, budgets and cards are there, that its values can be had, that no budget undoes it."""
+    """Check that a card's bases, budgets and cards exist, that its values are valid, that no budget undoes it."""
     file = f"cards/{card.system}/{card.id}.yaml"
-    named = {
-        "base": card.base,
-        **{f"claims.{claim.id}.base": claim.base for claim in card.claims},
-        **{f"forms.{form}": form.partition(".")[0] for form in card.forms},
-    }
-    for where, name in named.items():
-        if name is not None and name not in declared.bases:
-            raise SettingError(f"{file}.{where}", name, "no such base", nearest(name, declared.bases))
+    _known(f"{file}.base", [card.base], declared.bases, "base")
+    for claim in card.claims:
+        _known(f"{file}.claims.{claim.id}.base", [claim.base] if claim.base else [], declared.bases, "base")
     for form in card.forms:
-        name = form.partition(".")[2]
-        if name and name not in declared.budgets:
-            raise SettingError(f"{file}.forms.{form}", name, "no such budget", list(declared.budgets))
+        base, _, budget = form.partition(".")
+        _known(f"{file}.forms.{form}", [base], declared.bases, "base")
+        _known(f"{file}.forms.{form}", [budget] if budget else [], declared.budgets, "budget")
+    _known(f"{file}.idle", card.idle, declared.budgets, "budget")
     plain = declared.bases[card.base].config
     forms = {
         "toggles": (plain, card.toggles),
@@ -42,28 +46,30 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
             raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
     for where, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
-            _check_condition(declared, condition, plain, f"{file}.{where}")
-    _check_rates(declared, card, file)
+            _known(f"{file}.{where}.card", [condition.card] if condition.card else [], declared.cards, "enhancement")
+            if condition.path is not None:
+                with_values(plain, {condition.path: condition.value}, f"{file}.{where}")
+    for place in card.lr:
+        base, _, budget = place.partition(".")
+        if base not in declared.bases or budget not in declared.budgets:
+            raise SettingError(f"{file}.lr", place, "not a base under a budget", "<base>.<budget> such as gonn-b5.cpu")
+        if RATE in card.on_base(base, budget).toggles:
+            raise SettingError(f"{file}.lr", place, "the card toggles the learning rate itself", "no lr")
     _check_claims(declared, card, file)
-    for name in card.idle:
-        if name not in declared.budgets:
-            raise SettingError(f"{file}.idle", name, "no such budget", list(declared.budgets))
-    for budget in declared.budgets.values():
-        for base in declared.bases.values():
-            _check_not_undone(declared, card, base, budget)
+    for under in declared.budgets.values():
+        for other in declared.bases.values():
+            _check_not_undone(declared, card, other, under)
         for name in dict.fromkeys([card.base, *(claim.base for claim in card.claims if claim.base is not None)]):
-            _check_arms_differ(declared, card, declared.bases[name], budget)
+            _check_arms_differ(declared, card, declared.bases[name], under)
 
 
 def _check_claims(declared: Declarations, card: Enhancement, file: str) -> None:
-    """That each claim's conditions can be, that its data sets and what it leaves open are there, that a net is called
-    finished where its end is published, and that no two claims exclude each other."""
+    """Check that each claim's conditions are valid, that its data sets and open settings exist, that a net is called
+    finished only if its end is published, and that no two claims exclude each other."""
     for claim in card.claims:
         conditions = conditions_of(declared, card, claim)
-        for name in claim.games if claim.games not in (ANY_GAMES, ("other",)) else ():
-            if name not in dataset_names():
-                valid = [*dataset_names(), "any", "other"]
-                raise SettingError(f"{file}.claims.{claim.id}.games", name, "no such data set", valid)
+        if claim.games not in (ANY_GAMES, ("other",)):
+            _known(f"{file}.claims.{claim.id}.games", claim.games, [*dataset_names(), "any", "other"], "data set")
         if conditions and claim.stage == "finished" and "training.samples" in conditions.not_told:
             problem = f"where the run of {claim.base} ended is not published"
             raise SettingError(f"{file}.claims.{claim.id}.stage", "finished", problem, "unknown, any, early")
@@ -77,41 +83,27 @@ def _check_claims(declared: Declarations, card: Enhancement, file: str) -> None:
         _check_open(claim.not_told, f"{file}.claims.{claim.id}.not_told")
     for one, other in itertools.combinations(card.claims, 2):
         if opposed(declared, card, one, other):
-            raise SettingError(
-                f"{file}.claims",
-                f"{one.id}, {other.id}",
-                "opposite statements about one number of the same trials",
-                "other samples, stages, bases or games",
-            )
+            problem = "opposite statements about one number of the same trials"
+            valid = "other samples, stages, bases or games"
+            raise SettingError(f"{file}.claims", f"{one.id}, {other.id}", problem, valid)
 
 
-def _check_open(beginnings: Sequence[str], where: str) -> None:
+def _check_open(beginnings: Iterable[str], where: str) -> None:
     for beginning in beginnings:
         if not any(within(path, beginning) for path in config_paths()):
             raise SettingError(where, beginning, "no such setting", nearest_paths(beginning))
 
 
-def _check_rates(declared: Declarations, card: Enhancement, file: str) -> None:
-    """That each rate of an arm is for a base under a budget, and that the card does not set it itself."""
-    for place in card.lr:
-        base, _, budget = place.partition(".")
-        if base not in declared.bases or budget not in declared.budgets:
-            raise SettingError(f"{file}.lr", place, "not a base under a budget", "<base>.<budget> such as gonn-b5.cpu")
-        if RATE in card.on_base(base, budget).toggles:
-            raise SettingError(f"{file}.lr", place, "the card toggles the learning rate itself", "no lr")
-
-
 def _formed(declared: Declarations, form: str) -> TrialConfig:
     """What a card's form `<base>` or `<base>.<budget>` is applied to."""
-    base, _, budget = form.partition(".")
-    if not budget:
-        return declared.bases[base].config
-    overrides = declared.bases[base].overrides(declared.budgets[budget])
-    return with_values(declared.bases[base].config, {**overrides, **_samples(declared.budgets[budget])}, form)
+    name, _, budget = form.partition(".")
+    base = declared.bases[name]
+    return with_values(base.config, _overrides(base, declared.budgets[budget]), form) if budget else base.config
 
 
-def _samples(budget: Budget) -> dict[str, int]:
-    return {} if budget.samples == "claim" else {"training.samples": budget.samples}
+def _overrides(base: Base, budget: Budget) -> dict[str, Any]:
+    samples = {} if budget.samples == "claim" else {"training.samples": budget.samples}
+    return {**base.overrides(budget), **samples}
 
 
 def _check_not_undone(declared: Declarations, card: Enhancement, base: Base, budget: Budget) -> None:
@@ -121,108 +113,72 @@ def _check_not_undone(declared: Declarations, card: Enhancement, base: Base, bud
     if not fixed or f"{base.id}.{budget.id}" in card.forms or unmet(declared, card, base) is not None:
         return
     if card_state(base.config, toggles) != "neither":
-        where = (
-            f"bases/{base.id}.yaml.scaled.{budget.id}"
-            if budget.id in base.scaled
-            else f"budgets/{budget.id}.yaml.overrides"
-        )
-        raise SettingError(
-            where,
-            fixed[0],
-            f"toggled by {card.id}: a budget would undo it",
-            f"a form {base.id}.{budget.id} of that card",
-        )
+        problem, valid = f"toggled by {card.id}: a budget would undo it", f"a form {base.id}.{budget.id} of that card"
+        raise SettingError(_where(base, budget), fixed[0], problem, valid)
+
+
+def _where(base: Base, budget: Budget) -> str:
+    """Which declaration says what a budget overrides in a base."""
+    own = budget.id in base.scaled
+    return f"bases/{base.id}.yaml.scaled.{budget.id}" if own else f"budgets/{budget.id}.yaml.overrides"
 
 
 def _check_arms_differ(declared: Declarations, card: Enhancement, base: Base, budget: Budget) -> None:
     """Under a budget on a base that it may choose, the arms must not compute the same, unless the card says that they
     do."""
     formed = card.on_base(base.id, budget.id)
-    config = budget_config(base, budget, _most_samples(card, base, budget))
+    # A study is trained to the end of the base's run, or of a claim's.
+    most = max([base.schedule_end, *(claim.samples or 0 for claim in card.claims if claim.base == base.id)])
+    config = budget_config(base, budget, most)
     if unmet(declared, card, base) is not None or card_state(config, formed.toggles) == "neither":
         return
     off, on = (with_values(config, formed.values(state), formed.id) for state in ("off", "on"))
     same = effective(off) == effective(on)
     if same != (budget.id in card.idle):
-        raise SettingError(
-            f"cards/{card.system}/{card.id}.yaml.idle",
-            budget.id,
-            f"on {base.id} both arms {why_equal(off, on)}"
-            if same
-            else f"on {base.id} the arms do not compute the same",
-            f"a form {base.id}.{budget.id}, or the reason under idle" if same else "no such entry",
-        )
-
-
-def _most_samples(card: Enhancement, base: Base, budget: Budget) -> int:
-    """As long as a study of the card is trained on a base: a claim may tell fewer samples than its base's whole run."""
-    if budget.samples != "claim":
-        return budget.samples
-    return max([base.schedule_end, *(claim.samples or 0 for claim in card.claims if claim.base == base.id)])
-
-
-def _check_condition(declared: Declarations, condition: Condition, plain: TrialConfig, where: str) -> None:
-    if condition.card is not None:
-        if condition.card not in declared.cards:
-            raise SettingError(
-                f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, declared.cards)[:SHOWN]
-            )
-    elif condition.path is not None:
-        with_values(plain, {condition.path: condition.value}, where)
+        problem, valid = f"on {base.id} the arms do not compute the same", "no such entry"
+        if same:
+            problem = f"on {base.id} both arms {why_equal(off, on)}"
+            valid = f"a form {base.id}.{budget.id}, or the reason under idle"
+        raise SettingError(f"cards/{card.system}/{card.id}.yaml.idle", budget.id, problem, valid)
 
 
 def check_base(declared: Declarations, base: Base) -> None:
-    """That a base's names are its own, that its budgets are there and that it leaves to studies what is theirs."""
+    """Check that a base's names are unique, that its budgets exist and that it sets nothing that studies set."""
     for name in base.also_called:
         if sum(name == other.id or name in other.also_called for other in declared.bases.values()) > 1:
             raise SettingError(f"{base.file}.also_called", name, "another base has this name")
     for path in ("data.view", "training.init_seed", "training.data_seed"):
-        if get_path(base.config, path) != get_path(TrialConfig(), path):
-            raise SettingError(
-                f"{base.file}.config.{path}", get_path(base.config, path), "set by a study, not by a base"
-            )
+        if (value := get_path(base.config, path)) != get_path(TrialConfig(), path):
+            raise SettingError(f"{base.file}.config.{path}", value, "set by a study, not by a base")
     _check_open(base.not_told, f"{base.file}.not_told")
-    for name in base.scaled:
-        if name not in declared.budgets:
-            raise SettingError(f"{base.file}.scaled", name, "no such budget", list(declared.budgets))
-    for setting in ("rates", "lr"):
-        for name in getattr(base, setting):
-            if name not in declared.budgets:
-                raise SettingError(f"{base.file}.{setting}", name, "no such budget", list(declared.budgets))
+    for setting in ("scaled", "rates", "lr"):
+        _known(f"{base.file}.{setting}", getattr(base, setting), declared.budgets, "budget")
 
 
 def check_budget(declared: Declarations, budget: Budget) -> None:
-    """That what a budget overrides can be had on every base."""
+    """Check that what a budget overrides is valid on every base."""
     file = f"budgets/{budget.id}.yaml"
     if budget.precision is not None:
-        raise SettingError(
-            f"{file}.precision", budget.precision, "asked for by commands alone", f"overrides: {PRECISION}"
-        )
+        problem = "asked for by commands alone"
+        raise SettingError(f"{file}.precision", budget.precision, problem, f"overrides: {PRECISION}")
     if "training.samples" in budget.overrides:
         raise SettingError(f"{file}.overrides", "training.samples", "belongs to the budget's own field", "samples")
-    schedule = [
-        path for path in budget.overrides if path.startswith("training.schedule.") and not path.endswith(".warmup")
-    ]
-    if budget.compress and schedule:
-        raise SettingError(
-            f"{file}.overrides", schedule[0], "compress: true keeps the base's schedule; leave one of them out"
-        )
-    samples = _samples(budget)
+    for path in budget.overrides if budget.compress else ():
+        if path.startswith("training.schedule.") and not path.endswith(".warmup"):
+            problem = "compress: true keeps the base's schedule; leave one of them out"
+            raise SettingError(f"{file}.overrides", path, problem)
     for base in declared.bases.values():
-        overrides = base.overrides(budget)
-        if samples or overrides:
-            where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"{file}.overrides"
-            with_values(base.config, {**overrides, **samples}, where)
+        with_values(base.config, _overrides(base, budget), _where(base, budget))
 
 
 def check_published(declared: Declarations, published: Published) -> None:
-    """That the bases and cards named beside published results are there."""
+    """Check that the bases and cards named next to published results exist."""
     file = f"published/{published.id}.yaml"
     ours = [row.ours for row in published.rows if row.ours is not None] + [curve.ours for curve in published.curves]
-    bases = [each.base for each in ours] + [games.base for games in published.games if games.base is not None]
-    cards = [each.card for each in ours if each.card is not None]
+    bases = [net.base for net in ours] + [games.base for games in published.games if games.base is not None]
+    cards = [net.card for net in ours if net.card is not None]
     cards += [card for gain in published.gains for card in gain.cards]
-    for kind, names, known in (("base", bases, declared.bases), ("card", cards, declared.cards)):
-        for name in names:
-            if name not in known:
-                raise SettingError(f"{file}: {kind}", name, f"no such {kind}", nearest(name, known)[:SHOWN])
+    _known(f"{file}: base", bases, declared.bases, "base")
+    _known(
+        f"{file}: card", [*cards, *(card for gain in published.gains for card in gain.cards)], declared.cards, "card"
+    )

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ablations.data.declared import judges_claims, years_lacking
+from ablations.data.schema import judges_claims, years_lacking
 from ablations.declarations import Declarations
 from ablations.schema import ANY_GAMES, EARLY, Base, Claim, Enhancement
 from ablations.wording import setting_text

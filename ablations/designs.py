@@ -7,14 +7,14 @@ whichever of the two the base is.
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from ablations.conditions import card_state, unmet_condition
-from ablations.schema import Base, Budget, toggle_values
+from ablations.declarations import Declarations, find
+from ablations.schema import Base, Budget, Enhancement, toggle_values
 from ablations.study import Arm, Contrast
-from gonn_core.config import TrialConfig, get_path, with_values
+from gonn_core.config import TrialConfig, can_have, get_path, has_values, with_values
 from gonn_core.effective.whole import effective, idle_differences
 from gonn_core.errors import SettingError
 
@@ -40,21 +40,43 @@ class DesignCell:
     """Why such an arm cannot be; None when it can."""
 
 
-class ImpossibleDesign(SettingError):
-    """A design some of whose cells cannot be."""
+def card_state(config: TrialConfig, toggles: Mapping[str, Any]) -> Literal["on", "off", "neither"]:
+    """Whether a configuration stands at a card's on values, at its off values, or at neither; neither, too, where it
+    cannot have the others, being of another family of nets or set of planes."""
+    if has_values(config, toggle_values(toggles, "on")):
+        return "on" if can_have(config, toggle_values(toggles, "off")) else "neither"
+    if has_values(config, toggle_values(toggles, "off")):
+        return "off" if can_have(config, toggle_values(toggles, "on")) else "neither"
+    return "neither"
 
-    def __init__(self, cards: Sequence, cells: Sequence[DesignCell]):
-        self.cells = tuple(cells)
-        refused = [cell for cell in cells if cell.reason]
-        reasons = [f"{cell.label} ({cell.reason})" for cell in refused[:REASONS_SHOWN]]
-        more = ["…"] if len(refused) > REASONS_SHOWN else []
-        problem = f"{len(refused)} of {len(cells)} arms cannot be: {'; '.join(reasons + more)}"
-        super().__init__(
-            "NAME",
-            "+".join(card.id for card in cards),
-            problem,
-            "enhancements that can be combined so, or DESIGN=add-one",
-        )
+
+def unmet_condition(card, config: TrialConfig, has_card: Callable[[str], bool | None]) -> str | None:
+    """The first condition of `card` (an object with id, and perhaps requires and excludes) that a configuration fails,
+    in words; None when it meets all.
+
+    has_card: whether a card that a condition names is on; None where that is not for this question.
+    """
+    for verb, conditions, wanted in (
+        ("needs", getattr(card, "requires", ()), True),
+        ("excludes", getattr(card, "excludes", ()), False),
+    ):
+        for condition in conditions:
+            if condition.card is not None:
+                if has_card(condition.card) not in (wanted, None):
+                    return f"{card.id} {verb} {condition.card}"
+            elif has_values(config, {condition.path: condition.value}) != wanted:
+                return f"{card.id} {verb} {condition.path} = {condition.value}"
+    return None
+
+
+def unmet(declared: Declarations, card: Enhancement, base: Base) -> str | None:
+    """The first condition of `card` that `base` fails, in words; None when it meets all."""
+
+    def has_card(name: str) -> bool:
+        other = find(declared.cards, f"{card.id}.requires or excludes", name, "no such enhancement")
+        return card_state(base.config, other.on_base(base.id).toggles) == "on"
+
+    return unmet_condition(card, base.config, has_card)
 
 
 def budget_config(base: Base, budget: Budget, samples: int | None = None) -> TrialConfig:
@@ -73,12 +95,8 @@ def budget_config(base: Base, budget: Budget, samples: int | None = None) -> Tri
     if budget.compress:
         kind = base.config.training.schedule.kind
         if kind not in COMPRESSIBLE:
-            raise SettingError(
-                "BUDGET",
-                budget.id,
-                f"cannot compress the schedule of {base.id} ({kind})",
-                f"a base with the schedule {' or '.join(COMPRESSIBLE)}",
-            )
+            problem = f"cannot compress the schedule of {base.id} ({kind})"
+            raise SettingError("BUDGET", budget.id, problem, f"a base with the schedule {' or '.join(COMPRESSIBLE)}")
         values["training.schedule.compression"] = max(1.0, base.schedule_end / samples)
     return with_values(base.config, values, f"{base.id} under budget {budget.id}")
 
@@ -87,99 +105,88 @@ def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> li
     """Every arm of a design over `cards` (objects with id and toggles, and perhaps requires and excludes), the control
     first.
 
-    Raises SettingError for an unknown design, for more than 4 cards of a factorial, and for add-one on a base that is
-    neither at the off nor at the on values of a card, and for two cards that change one setting where a design combines
-    them.
+    add-one: the control is the base; every card flips once, added where the base lacks it, taken out where the base has
+    it. leave-one-out: the control is the base with all cards on; each is taken out once. cumulative: from the base with
+    all cards off, one more is added at a time. factorial: all combinations, main effects. Raises SettingError for an
+    unknown design, for more than 4 cards of a factorial, for add-one on a base that has neither value of a card, and
+    for two cards that change one setting where a design combines them.
     """
     if design not in DESIGNS:
         raise SettingError("DESIGN", design, "not a known design", (*DESIGNS, SCREEN))
-    if design != "add-one":
-        _refuse_shared_settings(cards)
-    if design == "factorial" and len(cards) > 4:
-        raise SettingError(
-            "DESIGN", design, f"{len(cards)} enhancements make {2 ** len(cards)} arms", "at most 4 enhancements"
-        )
-    wanted = {"add-one": _add_one, "leave-one-out": _leave_one_out, "cumulative": _cumulative, "factorial": _factorial}[
-        design
-    ](base_name, base, cards)
-    return [cell_of(arm, label, base, cards, states) for arm, label, states in wanted]
+    if design == "add-one":
+        planned = list(_add_one(base_name, base, cards))
+        return [cell_of(arm, label, base, cards, states) for arm, label, states in planned]
+    for one, other in itertools.combinations(cards, 2):
+        if shared := sorted(set(one.toggles) & set(other.toggles)):
+            problem = f"both change {', '.join(shared)} and cannot be combined"
+            raise SettingError("NAME", f"{one.id}+{other.id}", problem, "one of them, or DESIGN=add-one")
+    ids = [card.id for card in cards]
+    on, off = dict.fromkeys(ids, "on"), dict.fromkeys(ids, "off")
+    if design == "leave-one-out":
+        planned = [(CONTROL, f"{base_name} with all", on)]
+        planned += [(f"without-{card}", f"without {card}", {**on, card: "off"}) for card in ids]
+    elif design == "cumulative":
+        planned = [(CONTROL, f"{base_name} with none", off)]
+        for number, card in enumerate(ids, 1):
+            planned.append((f"plus-{card}", f"+ {card}", {**off, **dict.fromkeys(ids[:number], "on")}))
+    elif len(cards) > 4:
+        problem = f"{len(cards)} enhancements make {2 ** len(cards)} arms"
+        raise SettingError("DESIGN", design, problem, "at most 4 enhancements")
+    else:
+        planned = []
+        for chosen in itertools.product(("off", "on"), repeat=len(cards)):
+            states = dict(zip(ids, chosen, strict=True))
+            names = "+".join(card for card in ids if states[card] == "on")
+            none = (CONTROL, f"{base_name} with none", states)
+            planned.append((f"with-{names}", f"with {names}", states) if names else none)
+    return [cell_of(arm, label, base, cards, states) for arm, label, states in planned]
+
+
+def _add_one(base_name: str, base: TrialConfig, cards: Sequence) -> Iterator[tuple[str, str, dict[str, str]]]:
+    yield CONTROL, base_name, {}
+    for card in cards:
+        state = card_state(base, card.toggles)
+        if state == "neither":
+            values = ", ".join(f"{path} = {get_path(base, path)}" for path in card.toggles)
+            problem = f"has neither the off nor the on values of {card.id} ({values})"
+            raise SettingError("BASE", base_name, problem, "another base, or another design")
+        side, other = ("without", "off") if state == "on" else ("with", "on")
+        yield f"{side}-{card.id}", f"{side} {card.id}", {card.id: other}
 
 
 def design_arms(
     design: str, base_name: str, base: TrialConfig, cards: Sequence
 ) -> tuple[tuple[Arm, ...], tuple[Contrast, ...]]:
-    """Arms (the shared control first) and contrasts of a design over `cards`.
-
-    add-one: the control is the base; every card flips once, added where the base lacks it, taken out where the base has
-    it. leave-one-out: the control is the base with all cards on; each is taken out once. cumulative: from the base with
-    all cards off, one more is added at a time. factorial: all combinations, main effects. Raises SettingError for a
-    design that cannot be, or two of whose arms would compute the same; an ImpossibleDesign where some of its cells
-    cannot be.
-    """
+    """Arms (the shared control first) and contrasts of a design over `cards`, see `cells`. Raises SettingError for a
+    design that cannot be, or two of whose arms would compute the same."""
     designed = cells(design, base_name, base, cards)
-    if any(cell.reason for cell in designed):
-        raise ImpossibleDesign(cards, designed)
-    arms = tuple(arm_of(cell, base, cards) for cell in designed)
-    refuse_equal(arms, "NAME", "+".join(card.id for card in cards))
+    arms = arms_of(designed, base, cards)
     return arms, tuple(_contrast(design, card.id, designed) for card in cards)
 
 
-def arm_of(cell: DesignCell, base: TrialConfig, cards: Sequence) -> Arm:
-    """The arm of a cell that can be, with the settings of `cards` in which it differs from `base`."""
-    assert cell.config is not None, "a cell without a reason against it has a configuration"
-    return Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards))
-
-
-def _refuse_shared_settings(cards: Sequence) -> None:
-    for first, second in itertools.combinations(cards, 2):
-        if shared := sorted(set(first.toggles) & set(second.toggles)):
-            raise SettingError(
-                "NAME",
-                f"{first.id}+{second.id}",
-                f"both change {', '.join(shared)} and cannot be combined",
-                "one of them, or DESIGN=add-one",
-            )
-
-
-def _add_one(base_name: str, base: TrialConfig, cards: Sequence):
-    yield CONTROL, base_name, {}
-    for card in cards:
-        state = card_state(base, card.toggles)
-        if state == "neither":
-            at = ", ".join(f"{path} = {get_path(base, path)}" for path in card.toggles)
-            raise SettingError(
-                "BASE",
-                base_name,
-                f"has neither the off nor the on values of {card.id} ({at})",
-                "another base, or another design",
-            )
-        arm = f"without-{card.id}" if state == "on" else f"with-{card.id}"
-        yield arm, arm.replace("-", " ", 1), {card.id: "off" if state == "on" else "on"}
-
-
-def _leave_one_out(base_name: str, base: TrialConfig, cards: Sequence):
-    everything = {card.id: "on" for card in cards}
-    yield CONTROL, f"{base_name} with all", everything
-    for card in cards:
-        yield f"without-{card.id}", f"without {card.id}", {**everything, card.id: "off"}
-
-
-def _cumulative(base_name: str, base: TrialConfig, cards: Sequence):
-    states = {card.id: "off" for card in cards}
-    yield CONTROL, f"{base_name} with none", dict(states)
-    for card in cards:
-        states[card.id] = "on"
-        yield f"plus-{card.id}", f"+ {card.id}", dict(states)
-
-
-def _factorial(base_name: str, base: TrialConfig, cards: Sequence):
-    for states in itertools.product(("off", "on"), repeat=len(cards)):
-        on = "+".join(card.id for card, state in zip(cards, states, strict=True) if state == "on")
-        yield (
-            f"with-{on}" if on else CONTROL,
-            f"with {on}" if on else f"{base_name} with none",
-            {card.id: state for card, state in zip(cards, states, strict=True)},
-        )
+def arms_of(cells: Sequence[DesignCell], base: TrialConfig, cards: Sequence) -> tuple[Arm, ...]:
+    """The arms of cells, with the settings of `cards` in which they differ from `base`. Raises SettingError (NAME) for
+    cells that cannot be, and for two arms that would compute the same."""
+    names = "+".join(card.id for card in cards)
+    if refused := [f"{cell.label} ({cell.reason})" for cell in cells if cell.reason]:
+        shown = "; ".join(refused[:REASONS_SHOWN] + ["…"] * (len(refused) > REASONS_SHOWN))
+        problem = f"{len(refused)} of {len(cells)} arms cannot be: {shown}"
+        raise SettingError("NAME", names, problem, "enhancements that can be combined so, or DESIGN=add-one")
+    paths, arms, seen = sorted({path for card in cards for path in card.toggles}), [], dict[TrialConfig, Arm]()
+    for cell in cells:
+        assert cell.config is not None, "a cell without a reason against it has a configuration"
+        changed = {path: get_path(cell.config, path) for path in paths}
+        values = {path: json.dumps(value) for path, value in changed.items() if value != get_path(base, path)}
+        arm = Arm(id=cell.arm, label=cell.label, config=cell.config, values=values)
+        same = seen.setdefault(effective(arm.config), arm)
+        if same is not arm:  # whatever came of them would be no effect of the enhancement
+            valid = "a base and a budget under which the arms differ"
+            if same.config == arm.config:
+                valid = "enhancements that change different settings"
+            problem = f"arms {same.id} and {arm.id} {why_equal(same.config, arm.config)}"
+            raise SettingError("NAME", names, problem, valid)
+        arms.append(arm)
+    return tuple(arms)
 
 
 def cell_of(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict[str, str]) -> DesignCell:
@@ -235,29 +242,6 @@ def _contrast(design: str, card: str, cells: Sequence[DesignCell]) -> Contrast:
         state = changed.states[card]
         sides = {state: (changed.arm,), "off" if state == "on" else "on": (cells[0].arm,)}
     return Contrast(card=card, with_it=sides["on"], without=sides["off"])
-
-
-def _differences(config: TrialConfig, base: TrialConfig, cards) -> dict[str, str]:
-    paths = sorted({path for card in cards for path in card.toggles})
-    return {
-        path: json.dumps(get_path(config, path)) for path in paths if get_path(config, path) != get_path(base, path)
-    }
-
-
-def refuse_equal(arms: Sequence[Arm], setting: str, value: str) -> None:
-    """Raises SettingError for two arms whose trials would compute the same, though their configurations may differ:
-    whatever came of them would be no effect of the enhancement."""
-    seen: dict[TrialConfig, Arm] = {}
-    for arm in arms:
-        twin = seen.setdefault(effective(arm.config), arm)
-        if twin is not arm:
-            valid = (
-                "enhancements that change different settings"
-                if twin.config == arm.config
-                else "a base and a budget under which the arms differ"
-            )
-            problem = f"arms {twin.id} and {arm.id} {why_equal(twin.config, arm.config)}"
-            raise SettingError(setting, value, problem, valid)
 
 
 def why_equal(one: TrialConfig, other: TrialConfig) -> str:

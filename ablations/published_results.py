@@ -1,4 +1,5 @@
-"""What the documents print of results: nets, ablation tables, games, orders in figures, gains.
+"""What the documents print of results: nets, ablation tables, games, orders in figures, gains, and what they show of
+the inside of trained nets.
 
 Numbers are shares of 1, nats, places; what a document leaves blank, or the stored text has lost, is null. A number that
 is printed in another form ("~560,000", "325-333M") has that form in `printed`.
@@ -8,11 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ablations.published_inspection import PublishedInspection, Text
-from ablations.schema import Document, Evidence, Id
+from ablations.schema import Document, Evidence, Id, Text
 from gonn_core.config import Strict
 
 Share = Annotated[float, Field(gt=0, lt=1)]
+Point = Annotated[str, Field(pattern=r"^[A-HJ-T](1[0-9]|[1-9])$")]
+Size = Annotated[float, Field(gt=0)]
+Range = tuple[float, float]
 
 
 class Counterpart(Strict):
@@ -122,6 +125,47 @@ class EloPoint(Strict):
     top1: Share
     nats: Annotated[float, Field(gt=0)]
     elo: Annotated[float, Field(ge=0)]
+
+
+class PublishedTaps(Strict):
+    """Root mean square over channels of the taps of one trained 3x3 kernel; layers are named as the nets of this
+    project name them."""
+
+    layer: Text
+    corners: Size
+    edges: Size
+    center: Size
+
+
+class PublishedSlopes(Strict):
+    """Slopes of parametric ReLUs after training: ends of the layers' means and, where told, of their standard
+    deviations over channels."""
+
+    layers: Text
+    mean: Range
+    sd: Range | None = None
+
+
+class PublishedChannel(Strict):
+    """One channel of the policy head just before pooling, on one of the documents' positions: the points that stand out
+    and their values."""
+
+    position: Text
+    """Name of the position as the probes have it."""
+    channel: Annotated[int, Field(ge=0)]
+    what: Text
+    high: dict[Point, float]
+    low: dict[Point, float] = {}
+
+
+class PublishedInspection(Strict):
+    """A document's looks inside its nets. net, note: what they were taken from."""
+
+    net: Text
+    taps: tuple[PublishedTaps, ...] = ()
+    slopes: tuple[PublishedSlopes, ...] = ()
+    channels: tuple[PublishedChannel, ...] = ()
+    note: Text | None = None
 
 
 class Published(Strict):

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ablations.catalogue.lookup import find_card
 from ablations.checks import check_base, check_budget, check_card, check_published
 from ablations.declarations import FOLDER, Declarations, Declared, find, read_declarations
+from ablations.lookup import find_card
 from ablations.schema import YAML, Base, Budget, Enhancement
-from gonn_core.errors import SettingError, UserError
+from gonn_core.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,6 @@ class Registry(Declarations):
     def budget(self, name: str) -> Budget:
         """The budget of that id. Raises SettingError (BUDGET)."""
         return self._sound("budget", find(self.budgets, "BUDGET", name, "no such budget"), check_budget)
-
-    def cards_of(self, system: str) -> list[Enhancement]:
-        """All enhancements of one system. Raises SettingError (SYSTEM) for one that has none."""
-        systems = sorted({card.system for card in self.cards.values()})
-        if system not in systems:
-            raise SettingError("SYSTEM", system, "no enhancements of such a system", systems)
-        return [card for card in self.cards.values() if card.system == system]
 
     def check(self) -> None:
         """Read and check everything. Raises InputError or SettingError at the first bad declaration."""

@@ -5,30 +5,34 @@
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ablations.arms import base_and_samples, on_one_base
-from ablations.conditions import card_state
+from ablations.arms import check_fit, place
 from ablations.data.datasets import Dataset, load_dataset
 from ablations.data.game_filters import filled, filters_of, own_games
-from ablations.designs import SCREEN, budget_config, design_arms
+from ablations.designs import SCREEN, card_state, design_arms
 from ablations.registry import Registry, load_registry
-from ablations.request import Request, budget_at, parse_samples, parse_values
+from ablations.request import (
+    Request,
+    parse_control_seeds,
+    parse_futility,
+    parse_looks,
+    parse_samples,
+    parse_seeds,
+    parse_values,
+    seeds_text,
+)
 from ablations.schema import PRECISION, RATE, Base, Budget, Enhancement
 from ablations.screens.arms import ScreenArms, screen_arms
-from ablations.screens.choice import Choice, Place, base_of_most, choose, large_claim
-from ablations.screens.names import Named, is_group, parse
-from ablations.seeds import parse_control_seeds, parse_futility, parse_looks, parse_seeds, seeds_text
+from ablations.screens.choice import Choice, ScreenPlace, base_of_most, choose, parse_names
 from ablations.study import Arm, Contrast
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError, printable
 
 SEARCH = "search"
 """LR=search: the rate of each arm is searched first."""
-LargeEffects = Callable[[Base, Budget], Mapping[str, str]]
-"""Cards whose effect is known to be large on a base under a budget, with the reason in words."""
 _LABEL = 12
 """Characters of a value in the label of an arm."""
 
@@ -105,83 +109,43 @@ class Design:
         return {name: value for name, value in stated.items() if value}
 
 
-def resolve_study(request: Request, large: LargeEffects = lambda base, budget: {}) -> Design:
-    """The design that a request describes. large: what earlier studies measured, for screens of groups.
-
-    Raises UserError for the first setting that is not valid.
-    """
-    registry, of_screens = load_registry(), request.design == SCREEN
-    for setting in ("futility", "control_seeds") if of_screens else ("runs", "hold", "fold"):
+def resolve_study(request: Request) -> Design:
+    """The design that a request describes. Raises UserError for the first setting that is not valid."""
+    registry, is_screen = load_registry(), request.design == SCREEN
+    for setting in ("futility", "control_seeds") if is_screen else ("runs", "hold", "fold"):
         if (value := getattr(request, setting)) is not None:
-            valid = "DESIGN=add-one" if of_screens else "DESIGN=screen"
+            valid = "DESIGN=add-one" if is_screen else "DESIGN=screen"
             raise SettingError(setting.upper(), value, f"DESIGN={request.design} has no such setting", valid)
-    if of_screens:
-        return _screen(request, registry, large)
-    named = () if request.name is None else parse_names(request.name, registry)
-    base, budget, config, cards = _place(request, registry, named)
+    budget, samples = registry.budget(request.budget), None
+    if request.samples is not None:
+        (samples,) = parse_samples(request.samples)
+        if request.is_first_look and budget.first_look is not None:
+            smaller = ("evaluation_positions", "progress_positions")
+            budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
+    if is_screen:
+        return _screen(request, registry, budget, samples)
+    cards = () if request.name is None else parse_names(registry, request.name, groups_allowed=False).cards
+    base, budget, config, _ = place(registry, cards, budget, request.base, request.claim, request.precision, samples)
+    if cards:
+        check_fit(registry, cards, base, request.design, request.base is not None)
+    cards = tuple(card.on_base(base.id, budget.id) for card in cards)
     looks = parse_looks(request.seeds, request.design, cards)
     seeds = tuple(range(1, looks[-1] + 1)) if looks else parse_seeds(request.seeds, budget.seeds)
     futility = parse_futility(request.futility, looks)
     control = parse_control_seeds(request.control_seeds, seeds, looks, request.design, cards)
     dataset = load_dataset(request.data, request.data_dir)
     config = filled(config, cards, own_games(dataset.declaration.filter))
-    _check_filters(request, config, cards)
+    for card in cards if request.design == "add-one" else ():
+        if filters_of([card]) and card_state(config, card.toggles) == "neither":
+            filters = ", ".join(f"{name} {getattr(config.data.games, name)}" for name in sorted(filters_of([card])))
+            problem = f"its own filter ({filters}) is neither the off nor the on value of {card.id}"
+            raise SettingError("DATA", request.data, problem, "another data set, or DESIGN=leave-one-out")
     arms, contrasts = design_arms(request.design, base.id, config, cards)
     seeds_of = {arm.id: control if arm is arms[0] else seeds for arm in arms}
     design = Design(
         request, registry, dataset, base, budget, cards, config, arms, contrasts, seeds, seeds_of, looks, futility
     )
     return _with_values(design) if request.values else design
-
-
-def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
-    """Cards of a comma-separated list. Raises SettingError (NAME)."""
-    parts = [part.strip() for part in text.split(",")]
-    for part in parts:
-        if part not in registry.cards and is_group(registry, part):
-            raise SettingError("NAME", part, "a group of enhancements", "single ones, or DESIGN=screen")
-    cards = tuple(registry.card(part) for part in parts)
-    if len({card.id for card in cards}) < len(cards):
-        raise SettingError("NAME", text, "an enhancement is named twice", "each of them once")
-    return cards
-
-
-def _place(
-    request: Request, registry: Registry, cards: Sequence[Enhancement]
-) -> tuple[Base, Budget, TrialConfig, tuple[Enhancement, ...]]:
-    """The base, the budget at the request's precision and samples, the base's configuration, the cards in its form."""
-    budget = registry.budget(request.budget)
-    if cards:
-        base, declared, _ = base_and_samples(registry, cards[0], budget, request.base, request.claim)
-    else:
-        base = registry.base(request.base or "")
-        declared = _declared_samples(base, budget)
-    budget = base.in_precision(budget, request.precision)
-    if request.samples is not None:
-        (samples,) = parse_samples(request.samples)
-        if request.is_first_look and budget.first_look is not None:
-            smaller = ("evaluation_positions", "progress_positions")
-            budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
-        budget = budget_at(budget, base, [card.on_base(base.id, budget.id) for card in cards], declared, samples)
-    if not cards:
-        return base, budget, budget_config(base, budget, _declared_samples(base, budget)), ()
-    base, config, formed = on_one_base(registry, cards, budget, request.design, request.base, request.claim)
-    return base, budget, config, formed
-
-
-def _declared_samples(base: Base, budget: Budget) -> int:
-    """Samples of a trial of a base alone: to the end of its published run where a budget takes them from claims."""
-    return base.schedule_end if budget.samples == "claim" else budget.samples
-
-
-def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancement]) -> None:
-    """The data set's own filter must be one of the two that a card compares, where it is the control. Raises
-    SettingError (DATA)."""
-    for card in cards if request.design == "add-one" else ():
-        if filters_of([card]) and card_state(base, card.toggles) == "neither":
-            filters = ", ".join(f"{name} {getattr(base.data.games, name)}" for name in sorted(filters_of([card])))
-            problem = f"its own filter ({filters}) is neither the off nor the on value of {card.id}"
-            raise SettingError("DATA", request.data, problem, "another data set, or DESIGN=leave-one-out")
 
 
 def _with_values(design: Design) -> Design:
@@ -201,21 +165,21 @@ def _with_values(design: Design) -> Design:
     return replace(design, arms=(arm,), config=config, budget=budget)
 
 
-def _screen(request: Request, registry: Registry, large: LargeEffects) -> Design:
-    """The design of DESIGN=screen. Raises SettingError."""
-    budget, dataset = registry.budget(request.budget), load_dataset(request.data, request.data_dir)
-    named = parse(registry, request.name or "")
-    base, samples = _screened_base(request, named, registry, budget)
-    budget = base.in_precision(budget, request.precision)
-    if request.samples is not None:
-        budget = budget_at(budget, base, (), samples, parse_samples(request.samples)[0])
+def _screen(request: Request, registry: Registry, budget: Budget, samples: int | None) -> Design:
+    """The design of DESIGN=screen. The first card decides the base if all were named singly; a group is screened on the
+    base of most of its cards, as published. Raises SettingError."""
+    dataset, named = load_dataset(request.data, request.data_dir), parse_names(registry, request.name or "")
+    decides, chosen = named.cards[:1], request.base
+    if len(named.singly) < len(named.cards):
+        if request.claim is not None:
+            raise SettingError("CLAIM", request.claim, "a group of enhancements has no claim of its own", "no CLAIM")
+        decides, chosen = (), request.base or base_of_most(named)
+    base, budget, config, _ = place(registry, decides, budget, chosen, request.claim, request.precision, samples)
     names = [name.strip() for name in request.hold.split(",")] if request.hold else []
     hold = tuple(registry.card(name).on_base(base.id, budget.id) for name in names)
     if request.lr == SEARCH:
         raise SettingError("LR", SEARCH, "a screen combines enhancements in every arm", "a number, or found:SEARCH")
-    config = filled(budget_config(base, budget, samples), hold, own_games(dataset.declaration.filter))
-    is_grouped = len(named.singly) < len(named.ids)
-    measured = large(base, budget) if is_grouped else {}
+    config = filled(config, hold, own_games(dataset.declaration.filter))
     has_rate = request.lr is not None or budget.id in base.lr
 
     def refused(card: Enhancement) -> str | None:
@@ -225,8 +189,7 @@ def _screen(request: Request, registry: Registry, large: LargeEffects) -> Design
             return "it has a learning rate for its own arm, and a screen combines arms"
         return None
 
-    place = Place(registry, base, budget, config, hold)
-    choice = choose(place, named, refused, lambda card: measured.get(card.id) or large_claim(card))
+    choice = choose(ScreenPlace(registry, base, budget, config, hold), named, refused)
     layout = screen_arms(choice.flips, choice.cards, request.fold)
     runs = layout.runs_of(request.runs)
     seeds = parse_seeds(request.seeds, layout.usual_seeds(runs))
@@ -234,16 +197,3 @@ def _screen(request: Request, registry: Registry, large: LargeEffects) -> Design
         request, registry, dataset, base, budget, choice.cards, choice.flips.base, layout.arms, layout.contrasts,
         seeds, layout.seeds_of(runs, seeds), screen=Screened(choice, layout),
     )  # fmt: skip
-
-
-def _screened_base(request: Request, named: Named, registry: Registry, budget: Budget) -> tuple[Base, int]:
-    """The base and the samples of a trial. The first card decides where all were named singly; a group is screened on
-    the base of most of its cards, as published."""
-    if len(named.singly) == len(named.ids):
-        first = registry.card(named.ids[0])
-        base, samples, _ = base_and_samples(registry, first, budget, request.base, request.claim)
-        return base, samples
-    if request.claim is not None:
-        raise SettingError("CLAIM", request.claim, "a group of enhancements has no claim of its own", "no CLAIM")
-    base = registry.base(request.base or base_of_most(registry, named))
-    return base, _declared_samples(base, budget)

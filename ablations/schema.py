@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from ablations.published_inspection import Text
 from gonn_core.config import Strict, TrialConfig
 from gonn_core.metrics import CLAIMED, METRICS
 from gonn_core.settings.data import HistoryMode
 from gonn_core.settings.training import Precision
 
+Text = Annotated[str, Field(min_length=1, max_length=2000)]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
 Document = Literal["gonn_sandbox", "clark_storkey_2014", "go_nn_theduck314", "cazenave_2017", "lczero_training_fork"]
 System = Literal["gonn", "clark_storkey", "go_nn", "cazenave", "lczero"]

@@ -5,23 +5,23 @@ Standard library only, for any Python 3: make reads it before anything is instal
 """
 
 import collections
+import re
 import shlex
 
-Setting = collections.namedtuple("Setting", "name, help, values, default, valid, doc, metavar")
+Setting = collections.namedtuple("Setting", "name, doc, values, default, valid, help")
 Setting.__doc__ = """One setting.
 
 name: as make has it; the option of `gonn` is --name in lower case.
-help: one line of `gonn VERB --help`.
+doc: the cell of docs/settings.md, in markdown.
 values: what make's list shows behind `NAME=`.
 default: what holds when it is not given: a value, or words in brackets such as `(the budget's)`; empty: nothing.
 valid: a tuple of words, `int` for whole numbers, `path`, or None for text.
-doc: the cell of docs/settings.md; empty: `help`.
-metavar: what `--help` shows behind the option in place of its type.
+help: `doc` without markup, for `gonn VERB --help`.
 """
 
 
-def _setting(name, help, values="", default="", valid=None, doc="", metavar=""):
-    return Setting(name, help, values, default, valid, doc, metavar)
+def _setting(name, doc, values="", default="", valid=None):
+    return Setting(name, doc, values, default, valid, re.sub(r" ?\(\[.*?\]\(.*?\)\)|`|\[(.*?)\]\(.*?\)", r"\1", doc))
 
 
 SETTINGS = collections.OrderedDict(
@@ -29,140 +29,99 @@ SETTINGS = collections.OrderedDict(
     for setting in (
         _setting(
             "NAME",
-            "an enhancement, or several separated by commas",
-            "parametric_relu",
-            doc="an enhancement, or several separated by commas; for a screen also `all`, a system, or a part of the "
+            "an enhancement, or several separated by commas; for a screen also `all`, a system, or a part of the "
             "net such as `net.head`",
+            "parametric_relu",
         ),
         _setting(
             "BASE",
-            "base net",
+            "a net of one of the five systems, such as `gonn-b5`, `go-nn`, `clark-medium`, `lczero-s`, "
+            "`cazenave-7x128`; `gonn list --bases`",
             "gonn-b5",
             "(the card's)",
-            doc="a net of one of the five systems, such as `gonn-b5`, `go-nn`, `clark-medium`, `lczero-s`, "
-            "`cazenave-7x128`; `gonn list --bases`",
         ),
         _setting(
             "DATA",
-            "data set, or a folder or archive of SGF files",
-            "starter",
-            "starter",
-            doc="`starter`, `kgs`, `kgs+tom`, `gogod`, `gogod-1800`, `gogod-1995`, or a folder, archive or glob of "
+            "`starter`, `kgs`, `kgs+tom`, `gogod`, `gogod-1800`, `gogod-1995`, or a folder, archive or glob of "
             "SGF files ([games](games.md))",
+            "starter",
+            "starter",
         ),
-        _setting(
-            "DATA_DIR",
-            "folder with the game archives",
-            "FOLDER",
-            "($GONN_DATA)",
-            "path",
-            "folder with the archives of these collections",
-        ),
-        _setting("BUDGET", "smoke, cpu, gpu or paper", "cpu", "cpu", doc="`smoke`, `cpu`, `gpu`, `paper`"),
+        _setting("DATA_DIR", "folder with the archives of these collections", "FOLDER", "($GONN_DATA)", "path"),
+        _setting("BUDGET", "`smoke`, `cpu`, `gpu`, `paper`", "cpu", "cpu"),
         _setting(
             "PRECISION",
-            "of all arms: fp32 or bf16",
+            "`fp32`, `bf16`, for all arms ([training](training.md#fp32-or-bf16))",
             "fp32|bf16",
             "(the budget's)",
             ("fp32", "bf16"),
-            "`fp32`, `bf16`, for all arms ([training](training.md#fp32-or-bf16))",
         ),
-        _setting(
-            "SAMPLES",
-            "of a trial, a study for each: 25k,50k,100k",
-            "25k,50k",
-            "(the budget's)",
-            doc="other numbers of samples, one study each: `25k,50k,100k`",
-            metavar="N[,N…]",
-        ),
+        _setting("SAMPLES", "other numbers of samples, one study each: `25k,50k,100k`", "25k,50k", "(the budget's)"),
         _setting(
             "LR",
-            "of all arms: a number, or found:SEARCH; search: the rate of each arm is searched first",
+            "a number, `found:SEARCH`, or `search`: search the rate of each arm first "
+            "([training](training.md#learning-rates))",
             "0.1|search",
             "(the base's)",
-            doc="a number, `found:SEARCH`, or `search`: search the rate of each arm first "
-            "([training](training.md#learning-rates))",
-            metavar="RATE",
         ),
         _setting(
             "DESIGN",
-            "add-one, leave-one-out, cumulative, factorial or screen; a screen also takes groups of enhancements: all, "
-            "a system, a part of the configuration such as net.head",
+            "`add-one`, `leave-one-out`, `cumulative`, `factorial`, `screen`",
             "add-one|leave-one-out|cumulative|factorial|screen",
             "add-one",
-            doc="`add-one`, `leave-one-out`, `cumulative`, `factorial`, `screen`",
         ),
         _setting("RUNS", "screens: trials in all", "64", "(two of each arm)", int),
-        _setting("HOLD", "screens: enhancements that are on in all arms", "…", metavar="NAMES"),
+        _setting("HOLD", "screens: enhancements that are on in all arms", "…"),
         _setting(
             "FOLD",
-            "screens: reverse the sign of this enhancement in as many arms again",
-            "…",
-            doc="screens: the enhancement whose sign is reversed in as many arms again, which separates its "
+            "screens: the enhancement whose sign is reversed in as many arms again, which separates its "
             "interactions from all others",
-            metavar="NAME",
+            "…",
         ),
         _setting(
             "SEEDS",
-            "how many, or which: 4, or 1,2,7; 4..16: interim analyses",
+            "a number (`4`), a list (`1,2,7`; one seed: `7,`), or planned looks at a growing number (`4..16`); "
+            "seeds added to a complete study count as one more look",
             "4|4..16",
             "(the budget's)",
-            doc="a number (`4`), a list (`1,2,7`; one seed: `7,`), or planned looks at a growing number (`4..16`); "
-            "seeds added to a complete study count as one more look",
         ),
         _setting(
-            "CONTROL_SEEDS",
-            "extra seeds for the control only, more than --seeds",
-            "8",
-            doc="seeds for the control only: 12 instead of 4 shrink the standard error by 11 to 20 %",
-            metavar="N",
+            "CONTROL_SEEDS", "seeds for the control only: 12 instead of 4 shrink the standard error by 11 to 20 %", "8"
         ),
-        _setting(
-            "FUTILITY",
-            "with looks, an arm also stops when its effect is smaller than so many nats (90 %)",
-            "0.01",
-            doc="with looks: an arm also stops when its effect is smaller than this many nats",
-            metavar="NATS",
-        ),
+        _setting("FUTILITY", "with looks: an arm also stops when its effect is smaller than this many nats", "0.01"),
         _setting(
             "CLAIM",
-            "the claim from which the budgets gpu and paper take base, conditions and samples",
+            "the claim from which `gpu` and `paper` take base, settings and samples; `make show` lists them",
             "…",
             "(the first)",
-            doc="the claim from which `gpu` and `paper` take base, settings and samples; `make show` lists them",
         ),
         _setting(
             "FIRST_LOOK",
-            "a study that takes long is preceded by a small one of minutes, unless seeds or samples are given",
+            "`no`: skip the [first look](#the-first-look), a small study before a long one",
             "yes|no",
             "yes",
             ("yes", "no"),
-            "`no`: skip the [first look](#the-first-look), a small study before a long one",
         ),
-        _setting(
-            "DEVICE", "where trials run", "auto", "auto", ("auto", "cpu", "cuda"), "`cpu`, `cuda`: where trials run"
-        ),
+        _setting("DEVICE", "`cpu`, `cuda`: where trials run", "auto", "auto", ("auto", "cpu", "cuda")),
         _setting(
             "COMPILE",
-            "compile nets in training with PyTorch: body; graphs: with CUDA graphs, on a GPU",
+            "`body`: compile nets for training with PyTorch; `graphs`: with CUDA graphs, on a GPU "
+            "([training](training.md#compiled-nets))",
             "none|body|graphs",
             "none",
             ("none", "body", "graphs"),
-            "`body`: compile nets for training with PyTorch; `graphs`: with CUDA graphs, on a GPU "
-            "([training](training.md#compiled-nets))",
         ),
         _setting(
             "RUNNER",
-            "who runs the trials",
+            "`ray` (Ray Tune), `local` (processes, no Ray); both give equal weights",
             "ray|local",
             "ray",
             ("ray", "local"),
-            "`ray` (Ray Tune), `local` (processes, no Ray); both give equal weights",
         ),
         _setting("ARM", "with or without an enhancement NAME", "on|off", "(on)", ("on", "off")),
         _setting("TRIALS", "how many rates are tried", "16", "16", int),
         _setting("SEED", "first random seed", "1", "1", int),
-        _setting("RATES", "range of learning rates to search", "low,high", "(the base's)", metavar="LOW,HIGH"),
+        _setting("RATES", "range of learning rates to search", "low,high", "(the base's)"),
         _setting("TOPIC", "only one topic", "input|block|head|loss|optimiser|data|schedule"),
         _setting("FIND", "only enhancements with these words", "words"),
         _setting("STUDY", "a study or search, or the beginning of its id", "…"),
@@ -341,6 +300,6 @@ def docs_table():
             default = f"`{default}`" if default.startswith("$") else default
         elif default:
             default = f"`{default}`"
-        rows.append(f"| `{name}` | {default} | {setting.doc or setting.help} |")
+        rows.append(f"| `{name}` | {default} | {setting.doc} |")
     rows.append("| `TORCH` | `auto` | `cpu`, `cuda`: the build of torch that the set-up takes |")
     return "\n".join(rows) + "\n"

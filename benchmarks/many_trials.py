@@ -31,6 +31,7 @@ import numpy as np
 from ablations.data.datasets import PreparedData, load_dataset, prepare
 from ablations.registry import load_registry
 from ablations.request import Request
+from ablations.resolve import resolve_study
 from ablations.study import Study, read_study
 from gonn_core.config import canonical
 from gonn_core.errors import UserError
@@ -44,7 +45,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease
 from orchestration.study.folder import keep_study
-from orchestration.study.plan import Plan, plan_of, resolve
+from orchestration.study.plan import Plan, plan_of
 from reports.workspace import Workspace
 
 TARGETS = (
@@ -79,11 +80,11 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def plans(shape: str, studies: int, seeds: int, prepared: PreparedData, workspace: Workspace) -> Iterator[Plan]:
     """The studies of a shape, as `gonn ablate` would lay them out."""
     if shape == "wide":
-        yield plan_of(resolve(Request(",".join(WIDE), seeds="100"), workspace), prepared, workspace)
+        yield plan_of(resolve_study(Request(",".join(WIDE), seeds="100")), prepared, workspace)
         return
     for card in load_registry().cards:
         try:
-            plan = plan_of(resolve(Request(card, seeds=str(seeds)), workspace), prepared, workspace)
+            plan = plan_of(resolve_study(Request(card, seeds=str(seeds))), prepared, workspace)
         except UserError as error:
             if "DATA=" not in str(error) and "data set" not in str(error):
                 raise

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ablations.arms import budget_config
 from ablations.data.datasets import load_dataset
 from ablations.data.game_filters import with_view
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from ablations.search import Search, rate_range, rounded
 from ablations.study import seeded

@@ -14,7 +14,8 @@ from pydantic import Field
 from rich import box
 from rich.table import Table
 
-from ablations.arms import budget_config, resolve
+from ablations.arms import resolve
+from ablations.designs import budget_config
 from ablations.registry import Registry, load_registry
 from ablations.schema import Id, Text
 from ablations.strict_yaml import read_yaml

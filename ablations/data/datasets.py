@@ -1,17 +1,23 @@
 """Data sets: declarations (datasets/*.yaml) of source files, filters and splits, and the store and views made from
 them."""
 
-import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from ablations.data.declared import DECLARATIONS, TEMPLATE, dataset_names, path_label, read_declaration
 from ablations.data.files import find_files, shortened
 from ablations.data.game_filters import EVERYTHING
-from ablations.data.schema import DatasetDeclaration, FilterDeclaration
+from ablations.data.schema import (
+    DECLARATIONS,
+    TEMPLATE,
+    DatasetDeclaration,
+    FilterDeclaration,
+    dataset_names,
+    path_label,
+    read_declaration,
+)
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives.members import find_sources
 from gonn_core.records.build import GameSource, Progress, prepare_store
@@ -19,9 +25,6 @@ from gonn_core.records.recipe import Recipe, Split, lacking, make_recipe
 from gonn_core.records.store import BuildReport, Store, counted
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_training_view, make_views
 from gonn_core.settings.data import GamesConfig
-
-_EMPTY = 0.01
-"""Chance of an empty split that is called too few games."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,8 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
         return Dataset(declaration, name, *find_files(declaration, data_dir))
     expanded = os.path.expanduser(name)
     if not os.path.exists(expanded) and not any(character in name for character in "/*?["):
-        raise SettingError(
-            "DATA",
-            name,
-            "not a known data set, and no such file or folder",
-            dataset_names() + ["a path to SGF files or archives"],
-        )
+        valid = [*dataset_names(), "a path to SGF files or archives"]
+        raise SettingError("DATA", name, "not a known data set, and no such file or folder", valid)
     declaration = read_declaration(DECLARATIONS / f"{TEMPLATE}.yaml")
     scheme = declaration.sources[0].rank_scheme
     label = dataset_label(name)
@@ -122,13 +121,11 @@ def training_view(prepared: PreparedData, games: GamesConfig) -> View:
 
     Validation and test stay as they are, and none of their games is in it.
     """
-    declaration = prepared.dataset.declaration
+    declaration, stores = prepared.dataset.declaration, prepared.store.folder.parent
     if games == GamesConfig():
         return prepared.views["train"]
     rows = row_filter(games, declaration.filter)
-    view = make_training_view(
-        prepared.store, rows, _rows(declaration), _rules(declaration), prepared.store.folder.parent
-    )
+    view = make_training_view(prepared.store, rows, _rows(declaration), _rules(declaration), stores)
     if not view.n:
         filters = ", ".join(f"{name} {value}" for name, value in games.model_dump().items() if value is not None)
         reasons = _silent(prepared.store, rows, declaration)
@@ -154,20 +151,10 @@ def _empty_split(dataset: Dataset, store: Store, split: str) -> str:
     reasons = _silent(store, _rows(declaration), declaration)
     return (
         f"data set {dataset.label}: no positions for the {split} split ({', '.join(conditions)}) "
-        f"among {len(store.games):,} games{missing}{reasons}{_too_few(declaration, store)}"
+        f"among {len(store.games):,} games{missing}{reasons}"
     )
 
 
 def _silent(store: Store, rows: RowFilter, declaration: DatasetDeclaration) -> str:
     found = lacking(store, rows, _rules(declaration).values())
     return "".join(f"; {what} in {games.count:,} of {len(store.games):,} games" for what, games in found.items())
-
-
-def _too_few(declaration: DatasetDeclaration, store: Store) -> str:
-    """How many games a split by shares needs, where there are fewer: so many that each split is empty in one collection
-    of a hundred."""
-    shares = [rule.hashed[1] - rule.hashed[0] for rule in _rules(declaration).values() if rule.hashed]
-    if not shares or min(shares) >= 1:
-        return ""
-    needed = 10 * math.ceil(math.log(_EMPTY) / math.log(1 - min(shares)) / 10)
-    return f"; about {needed:,} games are needed" if len(store.games) < needed else ""

@@ -25,114 +25,76 @@ def find_files(
     missing: list[str] = []
     coverage: list[str] = []
     for source in declaration.sources:
+        absent, text = list[str](), source.label
         if source.bundled:
-            paths, absent, text = _bundled(source)
+            paths = [PACKAGE / source.bundled]
+            if not paths[0].is_file():
+                raise InputError(paths[0], "bundled games are missing; this installation is incomplete")
         else:
             folder = _data_folder(declaration, source, data_dir)
-            paths, absent, text = (_in_folder if source.folder else _by_name)(declaration, source, folder)
+            if source.folder:
+                name = source.folder.lower()
+                children = sorted(path for path in folder.iterdir() if path.is_dir() and path.name.lower() == name)
+                folders = [folder] * (folder.resolve().name.lower() == name) + children
+                paths = find_sources(folders[0]) if folders else []
+            else:
+                paths, absent, text = _by_name(declaration, source, folder)
+            if not paths:
+                problem = f"data set {declaration.name} needs {_needed(declaration, source)}"
+                raise InputError(folder, problem)
         sources += [GameSource(path, source.rank_scheme, source.label) for path in paths]
         missing += absent
         coverage.append(text)
     return tuple(sources), tuple(missing), " + ".join(coverage)
 
 
-def _bundled(source: SourceDeclaration) -> tuple[list[Path], list[str], str]:
-    path = PACKAGE / source.bundled
-    if not path.is_file():
-        raise InputError(path, "bundled games are missing; this installation is incomplete")
-    return [path], [], source.label
-
-
 def _data_folder(declaration: DatasetDeclaration, source: SourceDeclaration, data_dir) -> Path:
+    needed = _needed(declaration, source)
     if data_dir is None:
-        raise SettingError(
-            "DATA", declaration.name, f"no data folder given; it must hold {_wanted(declaration, source)}"
-        )
+        raise SettingError("DATA", declaration.name, f"no data folder given; it must hold {needed}")
     folder = Path(os.path.expanduser(data_dir))
     if not folder.is_dir():
-        raise InputError(
-            folder, f"no such data folder; data set {declaration.name} looks there for {_wanted(declaration, source)}"
-        )
+        raise InputError(folder, f"no such data folder; data set {declaration.name} looks there for {needed}")
     return folder
 
 
-def _in_folder(declaration, source: SourceDeclaration, data_dir: Path) -> tuple[list[Path], list[str], str]:
-    wanted = source.folder.lower()
-    candidates = [data_dir] if data_dir.resolve().name.lower() == wanted else []
-    candidates += sorted(path for path in data_dir.iterdir() if path.is_dir() and path.name.lower() == wanted)
-    if not candidates:
-        raise InputError(data_dir, f"data set {declaration.name} needs {_wanted(declaration, source)}")
-    return find_sources(candidates[0]), [], source.label
-
-
 def _by_name(declaration, source: SourceDeclaration, data_dir: Path) -> tuple[list[Path], list[str], str]:
-    """Archives whose names match; one of several with the same stem; which years are missing."""
+    """Archives whose names match, one of several with the same stem; patterns without any; which years there are."""
     archives: dict[str, Path] = {}
     for path in list_archives(data_dir):
-        archives.setdefault(_stem(path.name), path)
-    matched: list[Path] = []
+        suffix = max((suffix for suffix in ARCHIVE_SUFFIXES if path.name.lower().endswith(suffix)), key=len, default="")
+        archives.setdefault(path.name.lower().removesuffix(suffix), path)
+    spans = [span for split in SPLITS if (span := declaration.split(split).years)]
+    years = sorted({year for first, last in spans for year in range(first, last + 1)})
+    matched: set[Path] = set()
     missing: list[str] = []
     years_there: set[int] = set()
-    years = _years(declaration)
     for pattern in source.files:
-        for year in years if "{year}" in pattern else [None]:
+        for year in years if "{year}" in pattern else [0]:
             name = pattern.replace("{year}", str(year))
-            matching = [path for stem, path in archives.items() if fnmatch.fnmatchcase(stem, name.lower())]
-            matched += matching
-            if not matching:
-                missing.append(name)
-            elif year is not None:
+            matching = {path for stem, path in archives.items() if fnmatch.fnmatchcase(stem, name.lower())}
+            matched |= matching
+            if matching:
                 years_there.add(year)
-    if not matched:
-        raise InputError(
-            data_dir, f"data set {declaration.name} finds no games: put {_wanted(declaration, source)} there"
-        )
-    dated = any("{year}" in pattern for pattern in source.files)
-    return (
-        sorted(set(matched), key=lambda path: path.name),
-        missing,
-        _coverage(declaration, source.label, years_there) if dated else source.label,
-    )
+            else:
+                missing.append(name)
+    text, training = source.label, declaration.splits.train.years
+    if training and any("{year}" in pattern for pattern in source.files):
+        expected = range(training[0], training[1] + 1)
+        absent = [year for year in expected if year not in years_there]
+        text += f", {len(expected) - len(absent)} of {len(expected)} training years"
+        text += f" (missing {shortened(absent)})" if absent else ""
+    return sorted(matched, key=lambda path: path.name), missing, text
 
 
-def _stem(name: str) -> str:
-    lower = name.lower()
-    return next(
-        (
-            lower.removesuffix(suffix)
-            for suffix in sorted(ARCHIVE_SUFFIXES, key=len, reverse=True)
-            if lower.endswith(suffix)
-        ),
-        lower,
-    )
-
-
-def _years(declaration: DatasetDeclaration) -> list[int]:
-    ranges = [declaration.split(split).years for split in SPLITS]
-    return sorted({year for bounds in ranges if bounds for year in range(bounds[0], bounds[1] + 1)})
-
-
-def _coverage(declaration: DatasetDeclaration, label: str, years_there: set[int]) -> str:
-    bounds = declaration.splits.train.years
-    if not bounds:
-        return label
-    wanted = range(bounds[0], bounds[1] + 1)
-    missing = [year for year in wanted if year not in years_there]
-    text = f"{label}, {len(wanted) - len(missing)} of {len(wanted)} training years"
-    return text + (f" (missing {shortened(missing)})" if missing else "")
-
-
-def _wanted(declaration: DatasetDeclaration, source: SourceDeclaration) -> str:
+def _needed(declaration: DatasetDeclaration, source: SourceDeclaration) -> str:
     if source.folder:
         return f"a folder {source.folder} with .sgf files or archives"
     patterns = ", ".join(re.sub(r"\[[^]]*\]", "", pattern).replace("{year}", "<year>") for pattern in source.files)
-    years = f" for {_spans(declaration)}" if any("{year}" in pattern for pattern in source.files) else ""
-    return f"archives named {patterns}{years} ({', '.join(ARCHIVE_SUFFIXES[:6])} …)"
-
-
-def _spans(declaration: DatasetDeclaration) -> str:
-    spans = [declaration.split(split).years for split in SPLITS]
-    return ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in filter(None, spans))
+    spans = [span for split in SPLITS if (span := declaration.split(split).years)]
+    years = ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in spans)
+    dated = f" for {years}" if "<year>" in patterns else ""
+    return f"archives named {patterns}{dated} ({', '.join(ARCHIVE_SUFFIXES[:6])} …)"
 
 
 def shortened(items) -> str:

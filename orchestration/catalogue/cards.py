@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.arms import bases_of, misfit
-from ablations.catalogue.lookup import topic_of
-from ablations.coverage import load_coverage, sections_of
+from ablations.coverage import check_documents, load_coverage, sections_of
+from ablations.lookup import topic_of
 from ablations.registry import Registry, load_registry
 from ablations.schema import Enhancement
 from ablations.wording import claim_text, conditions_text, value_text
@@ -22,14 +22,13 @@ def check_declarations(slow: bool = False) -> int:
 
     slow: compare also those that take a minute. Raises InputError or SettingError at the first bad declaration.
     """
-    from ablations.catalogue.drafts import check_written
-    from ablations.data.declared import read_declarations
+    from ablations.data.schema import read_declarations
     from orchestration.catalogue.generated import out_of_date
 
     registry = load_registry()
     registry.check()
     sets, documents = read_declarations(), load_coverage()
-    check_written(registry)
+    check_documents(registry)
     output().print(
         f"{len(registry.cards)} enhancements, {len(registry.bases)} bases, {len(registry.budgets)} budgets, "
         f"{len(sets)} data sets, {len(documents)} documents: all are valid"

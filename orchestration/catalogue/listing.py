@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.arms import bases_of
-from ablations.catalogue.lookup import TOPICS, by_topic, matching, suggestions, topic_of
+from ablations.lookup import TOPICS, by_topic, matching, suggestions, topic_of
 from ablations.registry import Registry, load_registry
 from ablations.schema import Enhancement, budget_label
 from ablations.wording import main_claim

@@ -6,18 +6,25 @@ Each verb imports what it needs when it runs, so that help and bad settings answ
 import errno
 import gc
 import os
+import signal
 import sys
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import click
 
 from gonn_core.errors import UserError, printable
-from orchestration.cli import data, play, searches, studies, workspace
+from orchestration.cli import play, studies, workspace
 from orchestration.cli.help import Verbs, add_examples
-from orchestration.cli.signals import exit_code, terminable
-from orchestration.cli.usage import usage_line
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Signals that end a command: a request from elsewhere, and a closed terminal."""
+AGAIN_SECONDS = 2.0
+"""A second signal within this time is ignored: `timeout`, and signals to a whole process group, come twice. A later one
+ends the process at once."""
 
 
 @click.group(cls=Verbs)
@@ -27,10 +34,71 @@ def gonn():
     cost?"""
 
 
-for _group in (studies, searches, data, play, workspace):
+for _group in (studies, play, workspace):
     for _verb in _group.VERBS:
         gonn.add_command(_verb)
 add_examples(gonn)
+
+
+def usage_line(error: click.UsageError) -> str:
+    """One line for a mistake in the form of a command, with what is valid."""
+    context, text = error.ctx, printable(" ".join(error.format_message().split()))
+    if context is None:
+        return text
+    if isinstance(error, click.NoSuchOption):
+        options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+        return f"{printable(error.option_name)}: no such option; valid: {', '.join(options) or '--help'}"
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        usage = context.get_usage().replace("Usage:", "usage:")
+        return f"{error.param.human_readable_name.upper()}: not given; {usage}"
+    if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(context.command, click.Group):
+        valid = ", ".join(context.command.list_commands(context))
+        return f"{context.command_path} {printable(error.command_name)}: no such command; valid: {valid}"
+    return text
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal asked the command to end, as Ctrl-C does."""
+
+    def __init__(self, number: int):
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = 128 + number
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """While this is entered, SIGTERM and SIGHUP raise Terminated in the main thread. Signals that
+    are ignored (`nohup`) stay ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    first: list[float] = []
+
+    def end(number: int, frame: object) -> None:
+        if not first:
+            first.append(time.monotonic())
+            raise Terminated(number)
+        if time.monotonic() - first[0] > AGAIN_SECONDS:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    for number, handler in before.items():
+        if handler == signal.SIG_DFL:
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is end:
+                signal.signal(number, handler)
+
+
+def exit_code(error: BaseException) -> int:
+    """For a command that a signal ended: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP. click has its own name for
+    what was raised, which it keeps as the cause."""
+    cause = error if isinstance(error, Terminated) else error.__cause__ or error.__context__
+    return cause.exit_code if isinstance(cause, Terminated) else 130
 
 
 def run(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""What `--help` shows beside options: verbs by what they are about, and a line that may be typed for each of them."""
+"""What `--help` shows in addition to options: verbs by topic, and examples."""
 
 from collections.abc import Iterator
 
@@ -14,8 +14,7 @@ SECTIONS = {
     "The workspace": ("status", "stop", "import", "sync", "clean"),
     "The machine": ("doctor",),
 }
-"""Heading -> verbs, as `gonn --help` has them; one that is in none stands under OTHERS."""
-OTHERS = "Others"
+"""Heading -> verbs, as `gonn --help` has them; any others come last."""
 EXAMPLES = {
     "": ("gonn list", "gonn plan parametric_relu", "gonn ablate parametric_relu --budget smoke"),
     "ablate": (
@@ -23,12 +22,9 @@ EXAMPLES = {
         "gonn ablate elu,momentum --data kgs --seeds 8",
         "gonn ablate elu --precision bf16",
     ),
-    "check": ("gonn check",),
     "clean": ("gonn clean", "gonn clean --yes"),
-    "data": ("gonn data list",),
     "data build": ("gonn data build ~/games",),
     "data fetch": ("gonn data fetch kgs --years 2000-2015 --data-dir ~/archives",),
-    "data list": ("gonn data list",),
     "data selfplay": ("gonn data selfplay --games 100 --level 5 --out ~/selfplay",),
     "doctor": ("gonn doctor",),
     "elo": ("gonn elo gonn-b5 --data kgs",),
@@ -39,7 +35,6 @@ EXAMPLES = {
     "inspect": ("gonn inspect 8629c8",),
     "list": ("gonn list head", "gonn list lczero loss", "gonn list --find ladder", "gonn list --bases"),
     "match": ("gonn match 8629c8 gnugo:1 --games 16", "gonn match 8629c8,choice=argmax 7ea441"),
-    "matches": ("gonn matches",),
     "models": ("gonn models gonn-b5",),
     "new-card": (
         'gonn new-card point_head --system gonn --title "1x1 last convolution" \\\n'
@@ -55,17 +50,12 @@ EXAMPLES = {
     "rate": ("gonn rate --colour",),
     "report": ("gonn report", "gonn report parametric_relu-gonn-b5"),
     "scale": ("gonn scale gonn-b5 --samples 25k,50k,100k",),
-    "search": ("gonn search run gonn-b5",),
     "search run": ("gonn search run gonn-b5 --trials 16", "gonn search run elu --arm off"),
-    "search show": ("gonn search show",),
     "show": ("gonn show parametric_relu",),
-    "status": ("gonn status",),
-    "stop": ("gonn stop", "gonn stop parametric_relu-gonn-b5"),
-    "sync": ("gonn sync",),
     "train": ("gonn train gonn-b5 --budget smoke --set net.activation=relu",),
     "ui": ("gonn ui --port 5001",),
 }
-"""Verb, or group and verb -> what may be typed. Studies, searches and trials may be named by their beginnings."""
+"""Verb, or group and verb -> commands with arguments. Studies, searches and trials may be named by their beginnings."""
 
 
 class Verbs(click.Group):
@@ -76,24 +66,23 @@ class Verbs(click.Group):
         rows = {name: self.commands[name].get_short_help_str(limit=100) for name in self.list_commands(ctx)}
         width = max(map(len, rows))
         sectioned = {name for names in SECTIONS.values() for name in names}
-        for title, names in {**SECTIONS, OTHERS: tuple(set(rows) - sectioned)}.items():
-            if there := [(name.ljust(width), rows[name]) for name in names if name in rows]:
+        for title, names in {**SECTIONS, "Others": tuple(set(rows) - sectioned)}.items():
+            if lines := [(name.ljust(width), rows[name]) for name in names if name in rows]:
                 with formatter.section(title):
-                    formatter.write_dl(there)
+                    formatter.write_dl(lines)
 
 
 def all_commands(command: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
     """Every verb and group below a command, with its name as it is typed; itself first."""
     yield path, command
     if isinstance(command, click.Group):
-        for name, each in command.commands.items():
-            yield from all_commands(each, f"{path} {name}".strip())
+        for name, verb in command.commands.items():
+            yield from all_commands(verb, f"{path} {name}".strip())
 
 
 def add_examples(command: click.Command) -> None:
     """Have the help of a command, and of all below it, end with its examples."""
-    for path, each in all_commands(command):
+    for path, verb in all_commands(command):
         if examples := EXAMPLES.get(path):
-            title = "Example" if len(examples) == 1 else "Examples"
             lines = "\n".join(examples).split("\n")
-            each.epilog = "\b\n" + "\n".join([f"{title}:", *(f"  {line}" for line in lines)])
+            verb.epilog = "\b\n" + "\n".join(["Examples:", *(f"  {line}" for line in lines)])

@@ -6,7 +6,36 @@ from typing import Any
 import click
 
 from ablations.settings import SETTINGS, STUDY, option
-from orchestration.cli.usage import OneOf, WholeNumber
+from gonn_core.errors import SettingError
+
+
+class OneOf(click.Choice):
+    """One of a few words. Raises SettingError under the parameter's name in capitals, as it is called in a make
+    command."""
+
+    def convert(self, value, param, ctx):
+        if value not in self.choices:
+            raise SettingError(param.name.upper(), value, f"no such {param.name}", self.choices)
+        return value
+
+
+class WholeNumber(click.ParamType):
+    """A whole number from `low` to `high`. Raises SettingError under the parameter's name in capitals."""
+
+    name = "number"
+
+    def __init__(self, low: int, high: int = 2**31 - 1):
+        self._low, self._high = low, high
+
+    def convert(self, value, param, ctx):
+        valid = f"{self._low} to {self._high}"
+        try:
+            number = int(value)
+        except ValueError:
+            raise SettingError(param.name.upper(), value, "not a whole number", valid) from None
+        if not self._low <= number <= self._high:
+            raise SettingError(param.name.upper(), value, "out of range", valid)
+        return number
 
 
 def setting(name, **changes):
@@ -26,8 +55,6 @@ def setting(name, **changes):
         settings |= {"default": declared.default, "show_default": True}
     if declared.default.startswith("($"):
         settings["envvar"] = declared.default[2:-1]
-    if declared.valid is None and declared.metavar:
-        settings["metavar"] = declared.metavar
     return click.option(option(name), help=text, **settings)
 
 
@@ -48,10 +75,7 @@ def options(*decorators):
 
 
 name_argument = click.argument("name", metavar="NAME", default="")
-study_options = options(
-    *(setting(name) for name in STUDY if name != "NAME"),
-    click.option("--no-first-look", is_flag=True, help="the same as --first-look no"),
-)
+study_options = settings(*(name for name in STUDY if name != "NAME"))
 track_option = click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow")
 _slots = click.option(
     "--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or --per-gpu on each GPU]"

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import settings
-from orchestration.cli.usage import OneOf, WholeNumber
+from orchestration.cli.options import OneOf, WholeNumber, settings
 from orchestration.console import LOADING, moving
 
 

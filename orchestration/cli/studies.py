@@ -1,4 +1,4 @@
-"""Verbs about enhancements and studies of them: what there is, what would be run, running it, looking again."""
+"""Verbs about enhancements, studies and searches: listing, planning, running, evaluating."""
 
 from pathlib import Path
 from typing import get_args
@@ -7,6 +7,8 @@ import click
 
 from gonn_core.settings.data import HistoryMode
 from orchestration.cli.options import (
+    OneOf,
+    WholeNumber,
     name_argument,
     rerun_options,
     runner_options,
@@ -15,7 +17,6 @@ from orchestration.cli.options import (
     study_options,
     track_option,
 )
-from orchestration.cli.usage import OneOf, WholeNumber
 from orchestration.console import LOADING, moving
 
 
@@ -64,17 +65,14 @@ def check(slow):
 @click.option("--on", multiple=True, metavar="VALUE", help="of that setting with it, e.g. prelu")
 @click.option("--summary", help="what it does, in one sentence  [default: left open]")
 @click.option("--base", help="base net that has it off or on  [default: the first of its system]")
-@click.option(
-    "--section", metavar="HEADING", help="of its document that describes it  [default: (not in the document)]"
-)
 def new_card(**settings):
     """Write the card of a new enhancement, to be completed.
 
     --setting, --off and --on may be given several times, for each setting that it changes.
     """
-    from orchestration.catalogue import drafting
+    from orchestration.catalogue.new_card import new_card as write_card
 
-    drafting.new_card(**settings)
+    write_card(**settings)
 
 
 @click.command()
@@ -83,9 +81,10 @@ def new_card(**settings):
 def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
     with moving(LOADING):
+        from ablations.request import Request
         from orchestration.study import plan_view
 
-    plan_view.print_plan(_request(**settings))
+    plan_view.print_plan(Request(**settings))
 
 
 @click.command()
@@ -95,16 +94,10 @@ def plan(**settings):
 def ablate(runner, slots, per_gpu, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
     with moving(LOADING):
+        from ablations.request import Request
         from orchestration.study import run
 
-    return run.run_command(_request(**settings), runner, slots, track, address, per_gpu)
-
-
-def _request(no_first_look=False, **settings):
-    """The request that the options of a study make."""
-    from ablations.request import Request
-
-    return Request(**{**settings, "first_look": "no"} if no_first_look else settings)
+    return run.run_command(Request(**settings), runner, slots, track, address, per_gpu)
 
 
 @click.command()
@@ -115,9 +108,10 @@ def _request(no_first_look=False, **settings):
 def scale(runner, slots, per_gpu, track, address, plan, **settings):
     """Train BASE alone, at several numbers of samples: its curve."""
     with moving(LOADING):
+        from ablations.request import Request
         from orchestration.study import plan_view, run
 
-    request = _request(**settings)
+    request = Request(**settings)
     return plan_view.print_plan(request) if plan else run.run_command(request, runner, slots, track, address, per_gpu)
 
 
@@ -128,7 +122,6 @@ def scale(runner, slots, per_gpu, track, address, plan, **settings):
 @click.option("--positions", type=WholeNumber(1), help="at least that many, in whole games  [default: the budget's]")
 @click.option("--symmetry-averaging", is_flag=True, help="mean of the logits over the 8 symmetries")
 @click.option("--legal-only", is_flag=True, help="softmax and rank over empty points but the ko point")
-@click.option("--metrics", is_flag=True, help="show the documents' further metrics")
 @settings("DEVICE")
 @rerun_options
 def evaluate(**settings):
@@ -197,4 +190,40 @@ def export(trial, file, samples):
     return export_trial(trial, file, samples)
 
 
-VERBS = (list_, show, check, new_card, plan, ablate, scale, evaluate, probe, train, export)
+@click.group()
+def search():
+    """Learning-rate searches: run one, show what was found."""
+
+
+@search.command("run")
+@name_argument
+@settings("DATA", "DATA_DIR", "BUDGET", "PRECISION")
+@setting("BASE", help="base net of an enhancement")
+@settings("ARM", "RATES", "DEVICE", "COMPILE")
+@click.option("--trials", type=WholeNumber(5, 1000), default=16, show_default=True)
+@click.option(
+    "--seed",
+    type=WholeNumber(1000),
+    default=1000,
+    show_default=True,
+    help="of all trials; comparisons use smaller ones",
+)
+@runner_options
+def search_run(runner, slots, per_gpu, track, address, **settings):
+    """Find the learning rate of NAME, a base or an enhancement."""
+    with moving(LOADING):
+        from orchestration.search.planning import SearchRequest, run_search
+
+    return run_search(SearchRequest(**settings), runner, slots, track, address, per_gpu)
+
+
+@search.command("show")
+@click.argument("search", required=False, metavar="[SEARCH]")
+def search_show(search):
+    """What SEARCH found; without it all, and the latest at length."""
+    from orchestration.search.experiment import show_search
+
+    show_search(search)
+
+
+VERBS = (list_, show, check, new_card, plan, ablate, scale, evaluate, probe, train, export, search)

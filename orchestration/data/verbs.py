@@ -6,12 +6,11 @@ from rich import box
 from rich.table import Table
 
 from ablations.data.datasets import lacks, load_dataset
-from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
-from ablations.data.schema import SplitDeclaration
+from ablations.data.schema import DECLARATIONS, SplitDeclaration, dataset_names, read_declaration
 from gonn_core.errors import SettingError, printable
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
-from orchestration.console import Bar, Display, output
-from orchestration.data.prepare import prepare_shown
+from orchestration.console import output
+from orchestration.data.prepare import OneBar, prepare_shown
 from reports.workspace import Workspace
 
 
@@ -56,54 +55,21 @@ def fetch(data: str, data_dir: Path | None, years: str | None, url: str | None) 
     if data != "kgs":
         raise SettingError("DATA", data, "cannot be downloaded", ["kgs"])
     if data_dir is None:
-        raise SettingError(
-            "--data-dir", "", "no data folder given", "a folder for the archives, or GONN_DATA in the environment"
-        )
-    chosen = _declared_years() if years is None else _years(years)
-    with DownloadProgress() as progress:
-        paths = fetch_kgs(data_dir, url or KGS_URL, chosen, progress)
+        valid = "a folder for the archives, or GONN_DATA in the environment"
+        raise SettingError("--data-dir", "", "no data folder given", valid)
+    splits = read_declaration(DECLARATIONS / "kgs.yaml").splits
+    spans = [split.years for split in (splits.train, splits.validation, splits.test) if split.years]
+    chosen = sorted({year for first, last in spans for year in range(first, last + 1)})
+    if years is not None:
+        chosen = _years(years)
+    with OneBar() as bar:
+
+        def show(name: str, got: int, total: int) -> None:
+            text = f"{got / 1e6:.1f}" + (f" of {total / 1e6:.1f} MB" if total else " MB")
+            bar.show(printable(name), got, total, text, is_note=got == total)
+
+        paths = fetch_kgs(data_dir, url or KGS_URL, chosen, show)
     output().print(f"{len(paths)} archives in {data_dir / 'kgs'}; next: gonn data build kgs --data-dir {data_dir}")
-
-
-class DownloadProgress:
-    """Shows how one download after the other gets on; each that is done is a line that stays."""
-
-    def __init__(self) -> None:
-        self._name, self._bytes, self._total = "", 0, 0
-        self._display = Display(self.bars, transient=True)
-
-    def __enter__(self) -> "DownloadProgress":
-        self._display.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._display.__exit__(*error)
-
-    def __call__(self, name: str, got: int, total: int) -> None:
-        """So many bytes of so many have come; total 0: not known."""
-        self._name, self._bytes, self._total = printable(name), got, total
-        if got == total:
-            self._display.note(f"{self._name}: {self._text()}")
-        else:
-            self._display.refresh()
-
-    def bars(self) -> list[Bar]:
-        """One bar: the download."""
-        return [Bar(self._name, self._bytes, self._total, self._text())] if self._bytes != self._total else []
-
-    def _text(self) -> str:
-        return f"{self._bytes / 1e6:.1f}" + (f" of {self._total / 1e6:.1f} MB" if self._total else " MB")
-
-
-def _declared_years() -> list[int]:
-    """The years that the data set is made of."""
-    declaration = read_declaration(DECLARATIONS / "kgs.yaml")
-    years: set[int] = set()
-    for split in ("train", "validation", "test"):
-        span = declaration.split(split).years
-        assert span is not None  # kgs is split by years
-        years.update(range(span[0], span[1] + 1))
-    return sorted(years)
 
 
 def _years(text: str) -> list[int]:

@@ -1,44 +1,30 @@
 """Reports written, shown and recorded: `gonn report`, `gonn inspect`, `gonn sync`, `gonn ui`."""
 
-from collections.abc import Sequence
-
-from rich.text import Text
-
 from ablations.registry import load_registry
 from ablations.search import Search
 from ablations.study import Study
-from gonn_core.errors import Damaged, printable
+from gonn_core.errors import Damaged
 from gonn_core.files.json_files import tell
 from orchestration.console import moving, notes, output
 from orchestration.experiment.folder import latest_of
 from orchestration.search.optuna_rates import all_searches, tried_rates
 from orchestration.study.folder import all_studies, find_study, find_trial
 from orchestration.study.report import SAMPLES, Reporter
-from orchestration.study.unchanged import all_reports, sentences
 from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking.records import search_info, study_info
-from reports.study.render import HTML
 from reports.workspace import Workspace
-
-INDEX = "index.html"
 
 
 def write_reports(studies: tuple[str, ...]) -> None:
     """`gonn report`: write the reports of the named studies, or of all, from the trial directories; for several also a
     summary, in out/summary.
 
-    For all also the report over everything, in out/report; then a study's report is skipped when nothing has changed.
+    For all also the report over everything, in out/report; then an unchanged report of a study is kept.
     """
     workspace = Workspace.here()
     chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
     if not chosen:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
-    unchanged = None if studies else all_reports(workspace)
-    searches = [] if studies else all_searches(workspace)  # damaged ones are reported, also when nothing has changed
-    with moving("looking for what has changed"):
-        nothing_changed = chosen and unchanged is not None and unchanged.holds()
-    if nothing_changed:
-        return _show_findings(workspace, chosen)
     reporter = Reporter(workspace)
     written = []
     for number, study in enumerate(chosen, 1):
@@ -61,8 +47,14 @@ def write_reports(studies: tuple[str, ...]) -> None:
         from reports.book.book import worth_showing, write_book  # with pandas
         from reports.book.samples import write_samples
         from reports.play.matches import load_played
+        from reports.search.report import search_report
 
-        rates = _search_reports(workspace, searches)
+        rates = []
+        for search in all_searches(workspace):
+            try:
+                rates.append(search_report(search, tried_rates(workspace, search)))
+            except Damaged as damage:
+                tell(damage, f"search {search.id} is left out")
         with moving("report over all studies: games, then tables and figures of all sections"):
             played = load_played(workspace.matches, workspace.elo)
             reports = [reported.files.report for reported in written]
@@ -89,32 +81,6 @@ def write_reports(studies: tuple[str, ...]) -> None:
         with moving("summary of all studies"):
             path = write_summary(reports, registry, workspace.out / "summary", workspace.report_cache)
         output().print(f"summary: {path}")
-    if unchanged is not None:
-        unchanged.keep()
-
-
-def _show_findings(workspace: Workspace, studies: Sequence[Study]) -> None:
-    """Print a sentence per effect of each study: nothing has changed since all reports were written."""
-    console = output()
-    for study in studies:
-        for sentence in sentences(workspace, study.id):
-            console.print(Text(printable(sentence, 400)))
-        console.print(f"report: {workspace.out / study.id / HTML}")
-    index = workspace.out / "report" / INDEX
-    console.print(f"nothing has changed since these reports were made; over all studies: {index}")
-
-
-def _search_reports(workspace: Workspace, searches: Sequence[Search]) -> list:
-    """Reports of searches, finished or not."""
-    from reports.search.report import search_report
-
-    reports = []
-    for search in searches:
-        try:
-            reports.append(search_report(search, tried_rates(workspace, search)))
-        except Damaged as damage:
-            tell(damage, f"search {search.id} is left out")
-    return reports
 
 
 def sync() -> int:

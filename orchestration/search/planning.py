@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
-from ablations.arms import budget_config, resolve
-from ablations.catalogue.lookup import EXAMPLES, SHOWN, suggestions
+from ablations.arms import resolve
 from ablations.data.datasets import Dataset, PreparedData, load_dataset, training_view
 from ablations.data.game_filters import with_view
-from ablations.designs import why_equal
+from ablations.designs import budget_config, why_equal
+from ablations.lookup import EXAMPLES, SHOWN, suggestions
 from ablations.registry import Registry, load_registry
 from ablations.request import Device
 from ablations.schema import YAML, Base, Budget

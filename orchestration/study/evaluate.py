@@ -1,19 +1,17 @@
 """`gonn evaluate`: more evaluations of trained trials, without training."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import mean
+from typing import Any
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from ablations.registry import load_registry
 from ablations.request import Device
 from ablations.study import Study
 from gonn_core.errors import UserError
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
-from gonn_core.metrics import METRICS
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.console import output
@@ -21,8 +19,6 @@ from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.experiment.settings import check_device, commit_and_dirty, evaluated_positions
 from orchestration.study.folder import count_look, find_study
 from orchestration.study.plan import jobs_of
-from reports.study.tables import EXTRA_METRICS
-from reports.tables.formats import NONE, level
 from reports.workspace import Workspace
 
 
@@ -33,7 +29,6 @@ def evaluate_study(
     positions: int | None,
     symmetry_averaging: bool,
     legal_only: bool,
-    metrics: bool,
     device: Device,
     runner: str,
     slots: int | None,
@@ -45,6 +40,8 @@ def evaluate_study(
 
     symmetry_averaging, legal_only: read their policies so even where their configurations do not.
     """
+    from gonn_core.trial.data import TrialData
+
     workspace = Workspace.here()
     chosen = find_study(workspace, study)
     check_device(device)
@@ -53,8 +50,19 @@ def evaluate_study(
     if not done:
         of_them = f"none of its {len(chosen.trials)} trials is done yet"
         raise UserError(f"study {chosen.id}: {of_them}; gonn status shows them")
+    config = TrialDirectory(workspace.runs / done[0]).config()
+    assert config is not None, "a trial that is done has its config.json"
+    run = config["run"]
+    store = workspace.stores / Path(run["store"]).name
+    view = TrialData(store).view(run["progress_view"] if split == "validation" else chosen.evaluations[0].view)
+    count = evaluated_positions(view, positions or load_registry().budget(chosen.budget).evaluation_positions)
     reading = {"history": history, "symmetry_averaging": symmetry_averaging, "legal_only": legal_only}
-    settings = _settings(workspace, chosen, done[0], split, positions, reading, device)
+    tree: dict[str, Any] = {"split": split, "view": view.digest, "minimum_positions": count, **reading}
+    commit, dirty = commit_and_dirty()
+    settings = RunSettings(
+        runs=str(workspace.runs), store=str(store), device=device, evaluations=(EvaluationRequest(**tree),),
+        commit=commit, dirty=dirty,
+    )  # fmt: skip
     jobs = [job for job in jobs_of(chosen, settings) if job.id in done]
     labels = {trial.trial: f"{chosen.arm(trial.arm).label} s{trial.seed}" for trial in chosen.trials}
     failed = run_missing(jobs, how, chosen.id, {job.id: f"evaluating {labels[job.id]}" for job in jobs})
@@ -62,43 +70,10 @@ def evaluate_study(
     if split == "test":
         count_look(workspace, chosen, list(evaluations), "evaluate")
     output().print(_table(chosen, evaluations))
-    if metrics:
-        output().print(_extra_metrics(chosen, evaluations))
     if len(done) < len(chosen.trials):
         left = len(chosen.trials) - len(done)
         output().print(f"{left} of {len(chosen.trials)} trials are not done yet; gonn status shows them")
     return 1 if failed else 0
-
-
-def _settings(
-    workspace: Workspace,
-    study: Study,
-    trial: str,
-    split: str,
-    positions: int | None,
-    reading: Mapping,
-    device: Device,
-) -> RunSettings:
-    """How trials of a study are evaluated once more: on the games that `trial` was trained from."""
-    from gonn_core.trial.data import TrialData
-
-    config = TrialDirectory(workspace.runs / trial).config()
-    assert config is not None, "a trial that is done has its config.json"
-    run = config["run"]
-    store = workspace.stores / Path(run["store"]).name
-    view = TrialData(store).view(run["progress_view"] if split == "validation" else study.evaluations[0].view)
-    count = positions or load_registry().budget(study.budget).evaluation_positions
-    tree = {
-        "split": split,
-        "view": view.digest,
-        "minimum_positions": evaluated_positions(view, count),
-        **reading,
-    }
-    request = EvaluationRequest(**tree)
-    commit, dirty = commit_and_dirty()
-    return RunSettings(
-        runs=str(workspace.runs), store=str(store), device=device, evaluations=(request,), commit=commit, dirty=dirty
-    )
 
 
 def _evaluation(job: Job) -> Evaluation:
@@ -129,23 +104,3 @@ def _table(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
             trial.trial,
         )
     return table
-
-
-def _extra_metrics(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
-    """The documents' further metrics by arm, means over seeds."""
-    table = Table("metric", box=box.SIMPLE_HEAD, pad_edge=False)
-    arms: dict[str, list[Evaluation]] = {}
-    for trial in study.trials:
-        if trial.trial in evaluations:
-            arms.setdefault(study.arm(trial.arm).label, []).append(evaluations[trial.trial])
-    for label in arms:
-        table.add_column(Text(label))
-    for name in EXTRA_METRICS:
-        table.add_row(METRICS[name].title, *(_mean(arm, name) for arm in arms.values()))
-    return table
-
-
-def _mean(evaluations: Sequence[Evaluation], metric: str) -> str:
-    """A metric's mean over seeds; a dash where no evaluation has it."""
-    values = [value for each in evaluations if (value := each.position_values(metric)) is not None]
-    return level(float(mean(value.mean() for value in values)), METRICS[metric].unit) if values else NONE

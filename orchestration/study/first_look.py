@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 from rich.text import Text
 
-from ablations.request import Request
+from ablations.request import PAIRS
 from ablations.resolve import SEARCH, Design, resolve_study
-from ablations.seeds import PAIRS
 from gonn_core.errors import SettingError, printable
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Result
@@ -29,30 +28,24 @@ MOST_SHARE = 0.25
 """Of the time of the study that its first look takes at most."""
 
 
-def first_request(design: Design) -> Request | None:
-    """The request of the first look before a study; None where its settings rule one out."""
+def first_design(design: Design) -> Design | None:
+    """The design of the first look before a study; None where its settings rule one out."""
     request, declared = design.request, design.registry.budget(design.budget.id).first_look
+    given = (request.seeds, request.samples, request.control_seeds)
     if (
         declared is None
         or request.is_first_look
         or request.first_look == "no"
-        or request.seeds is not None
-        or request.samples is not None
-        or request.control_seeds is not None
+        or given != (None, None, None)
         or request.lr == SEARCH
         or request.design not in PAIRS
         or not design.cards
         or len(design.arms) > declared.most_arms
     ):
         return None
-    return replace(request, samples=str(declared.samples), seeds=str(declared.seeds), is_first_look=True)
-
-
-def first_design(design: Design) -> Design | None:
-    """The design of the first look before a study; None where it has none."""
-    request = first_request(design)
+    request = replace(request, samples=str(declared.samples), seeds=str(declared.seeds), is_first_look=True)
     try:
-        return None if request is None else resolve_study(request)
+        return resolve_study(request)
     except SettingError:
         return None  # the net warms up over more samples
 

@@ -1,5 +1,5 @@
 """Studies with looks (interim analyses): the looks that a study plans, after those of an earlier study that it
-continues; its trials look by look; what it may be expected to need.
+continues; its trials look by look.
 
 What a look decides follows from the trials alone (`reports.results.decisions`): commands that run the same study decide
 the same.
@@ -58,8 +58,10 @@ def earlier_study(study: Study, workspace: Workspace) -> Study | None:
     for path in sorted(workspace.studies.glob(f"{stem}-*/study.json")):
         try:
             other = read_study(path)
-            if _continues(study, other) and _was_shown(other, workspace):
-                candidates.append(other)
+            if _continues(study, other):
+                due = [trial.trial for trial in trials_due(other, workspace.runs, workspace.report_cache)]
+                if state_of(due) in read_mapping(path.with_name(LOOKS_FILE)):  # all its results were shown
+                    candidates.append(other)
         except UserError:
             continue  # a damaged file says nothing; `gonn status` names it
     return max(candidates, key=lambda other: len(other.seeds), default=None)
@@ -77,12 +79,6 @@ def _continues(study: Study, other: Study) -> bool:
         and [(arm.id, arm.config) for arm in study.arms] == [(arm.id, arm.config) for arm in other.arms]
         and len(other.seeds) >= other.thresholds.min_seeds
     )
-
-
-def _was_shown(study: Study, workspace: Workspace) -> bool:
-    """Whether somebody was shown all results that it needs; while looks are to come it needs more."""
-    due = [trial.trial for trial in trials_due(study, workspace.runs, workspace.report_cache)]
-    return state_of(due) in read_mapping(workspace.studies / study.id / LOOKS_FILE)
 
 
 class LookedAt:

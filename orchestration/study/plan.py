@@ -7,14 +7,12 @@ from typing import Literal, cast, get_args
 
 from ablations.data.datasets import PreparedData, training_view
 from ablations.data.game_filters import with_view
-from ablations.designs import SCREEN
 from ablations.registry import Registry
 from ablations.request import Request
-from ablations.resolve import Design, resolve_study
+from ablations.resolve import Design
 from ablations.schema import Budget, Enhancement
-from ablations.screens.choice import LARGE
 from ablations.settings import line_of
-from ablations.study import Arm, EvaluationRef, Looks, Study, Thresholds, TrialRef, read_study, seeded, study_id
+from ablations.study import Arm, EvaluationRef, Looks, Study, Thresholds, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError, UserError
@@ -27,8 +25,6 @@ from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.settings import check_compiled, check_device, evaluated_positions, run_settings
 from orchestration.study.looks import with_looks
 from orchestration.study.rates import AdoptedRate, Rates, rates_of
-from reports.results.compare import analyse_study
-from reports.results.decisions import load_results
 from reports.tables.formats import about
 from reports.workspace import Workspace
 
@@ -46,11 +42,6 @@ class Plan:
     prepared: PreparedData
     study: Study
     jobs: tuple[Job, ...]
-
-
-def resolve(request: Request, workspace: Workspace) -> Design:
-    """The design of a request; a screen of a group leaves out what studies of this workspace found to be large."""
-    return resolve_study(request, lambda base, budget: large_effects(workspace, base.id, budget.label))
 
 
 def check_machine(request: Request) -> None:
@@ -211,29 +202,3 @@ def _reference(prepared: PreparedData, request: EvaluationRequest) -> Evaluation
         positions=chosen.n,
         games=len(set(chosen.games().tolist())),
     )
-
-
-def large_effects(workspace: Workspace, base: str, budget: str) -> Mapping[str, str]:
-    """Card -> its largest effect shown on a base under a budget (its label), in words, where it is at least LARGE nats.
-
-    Studies that cannot be read are skipped. So are screens: what a screen found must not change what the same command
-    plans next time.
-    """
-    largest: dict[str, tuple[float, str]] = {}
-    for path in sorted(workspace.studies.glob("*/study.json")):
-        try:
-            study = read_study(path)
-            if (study.base, study.budget_label) != (base, budget) or study.design == SCREEN or not study.evaluations:
-                continue
-            results = load_results(study, workspace.runs, cache=workspace.report_cache)
-            effects = analyse_study(results, "nats").effects
-        except UserError:
-            continue
-        for card, effect in effects.items():
-            if effect.leaves_out_zero and abs(effect.delta) > abs(largest.get(card, (0.0, ""))[0]):
-                largest[card] = effect.delta, study.id
-    return {
-        card: f"its effect of {delta:+.2f} nats is known ({study})"
-        for card, (delta, study) in largest.items()
-        if abs(delta) >= LARGE
-    }

@@ -1,22 +1,28 @@
 """Learning rates of a study other than the base's: given numbers, or found by a search and resolved to a number before
 hashing.
 
-LR names one rate for all arms, or has the rate of each arm searched first. Otherwise declarations may name them: a base
-for all arms, a card for the arm in which it differs from the base.
+LR names one rate for all arms, or has the rate of each arm searched first, with equal trials and seeds. Otherwise
+declarations may name them: a base for all arms, a card for the arm in which it differs from the base.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ablations.data.datasets import PreparedData
 from ablations.resolve import SEARCH, Design
 from ablations.schema import RATE, budget_label
 from ablations.search import FIRST_SEED
-from ablations.study import Arm
+from ablations.study import Arm, Study
 from gonn_core.config import with_values
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, UserError
+from orchestration.console import notes
+from orchestration.experiment.pipeline import Execution, carry_out
+from orchestration.search.experiment import SearchExperiment
 from orchestration.search.optuna_rates import find_search, tried_rates
-from reports.search.report import search_report
+from orchestration.search.planning import SearchRequest, Target, search_of
+from reports.search.page import sentences
+from reports.search.report import SearchReport, search_report
 from reports.workspace import Workspace
 
 SEARCH_PREFIX = "found:"
@@ -92,20 +98,27 @@ def rates_of(design: Design, workspace: Workspace) -> Rates:
     """The rates of a design, those of LR=search apart. Raises SettingError naming the setting or declaration that asks
     for one (LR, SEEDS, DESIGN)."""
     lr, base, budget = design.request.lr, design.base, design.budget
-    if lr == SEARCH:
-        _check_searchable(design)
-        return Rates()
+    declared, setting = base.lr.get(budget.id), f"{base.file}.lr.{budget.id}"
     if lr is not None:
-        return Rates(_rate(lr, "LR", design, workspace))
-    declared = base.lr.get(budget.id)
-    if not design.cards and RATE in design.arms[0].values:
+        declared, setting = lr, "LR"
+    elif not design.cards and RATE in design.arms[0].values:
         declared = None
-    setting = f"{base.file}.lr.{budget.id}"
-    of_all = None if declared is None else _rate(str(declared), setting, design, workspace)
-    return Rates(of_all, _of_cards(design, workspace))
-
-
-def _of_cards(design: Design, workspace: Workspace) -> dict[str, AdoptedRate]:
+    if declared is not None:
+        for card in (*design.cards, *(design.screen.choice.flips.held if design.screen else ())):
+            if RATE in card.toggles:
+                valid = "no LR" if setting == "LR" else "no lr there, or LR"
+                raise SettingError(setting, declared, f"{card.id} changes the learning rate itself", valid)
+    if lr == SEARCH:
+        unmoved = [card.id for card in design.cards if not card.moves_best_rate]
+        if unmoved:
+            problem = f"{unmoved[0]} is not known to move the best learning rate"
+            raise SettingError("LR", SEARCH, problem, "an enhancement that is, or found:SEARCH for all arms")
+        if FIRST_SEED in design.all_seeds:
+            raise SettingError("SEEDS", FIRST_SEED, "the searches of the arms use this seed", "others")
+        return Rates()
+    of_all = None if declared is None else _found_or_given(str(declared), setting, design, workspace)
+    if lr is not None:
+        return Rates(of_all)
     place, kind, rates = f"{design.base.id}.{design.budget.id}", design.request.design, {}
     for card in design.cards:
         if place in card.lr:
@@ -114,36 +127,18 @@ def _of_cards(design: Design, workspace: Workspace) -> dict[str, AdoptedRate]:
                 problem = f"{card.id} has a learning rate for its own arm ({setting}), this design combines arms"
                 raise SettingError("DESIGN", kind, problem, "add-one, or LR for all arms")
             rates[card.id] = _found_or_given(str(card.lr[place]), setting, design, workspace)
-    return rates
-
-
-def _check_searchable(design: Design) -> None:
-    """Raises SettingError (LR, SEEDS) for a design whose arms cannot have a rate each."""
-    _refuse_rate_cards(design, "LR", SEARCH)
-    unmoved = [card.id for card in design.cards if not card.moves_best_rate]
-    if unmoved:
-        problem = f"{unmoved[0]} is not known to move the best learning rate"
-        raise SettingError("LR", SEARCH, problem, "an enhancement that is, or found:SEARCH for all arms")
-    if FIRST_SEED in design.all_seeds:
-        raise SettingError("SEEDS", FIRST_SEED, "the searches of the arms use this seed", "others")
-
-
-def _refuse_rate_cards(design: Design, setting: str, text: str) -> None:
-    for card in (*design.cards, *(design.screen.choice.flips.held if design.screen else ())):
-        if RATE in card.toggles:
-            valid = "no LR" if setting == "LR" else "no lr there, or LR"
-            raise SettingError(setting, text, f"{card.id} changes the learning rate itself", valid)
-
-
-def _rate(text: str, setting: str, design: Design, workspace: Workspace) -> AdoptedRate:
-    """The rate of all arms."""
-    _refuse_rate_cards(design, setting, text)
-    return _found_or_given(text, setting, design, workspace)
+    return Rates(of_all, rates)
 
 
 def _found_or_given(text: str, setting: str, design: Design, workspace: Workspace) -> AdoptedRate:
     if not text.startswith(SEARCH_PREFIX):
-        return AdoptedRate(_number(text, setting))
+        try:
+            rate = float(text)
+        except ValueError:
+            raise SettingError(setting, text, "not a learning rate", _VALID) from None
+        if not 0 < rate <= 100:
+            raise SettingError(setting, text, "not a learning rate", "above 0, at most 100")
+        return AdoptedRate(rate)
     search = find_search(workspace, text.removeprefix(SEARCH_PREFIX), setting)
     base, label = design.base.id, budget_label(design.budget.id, design.budget.precision)
     if (search.base, search.budget_label) != (base, label):
@@ -158,11 +153,44 @@ def _found_or_given(text: str, setting: str, design: Design, workspace: Workspac
     return AdoptedRate(report.rate, search.id)
 
 
-def _number(text: str, setting: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        raise SettingError(setting, text, "not a learning rate", _VALID) from None
-    if not 0 < rate <= 100:
-        raise SettingError(setting, text, "not a learning rate", "above 0, at most 100")
-    return rate
+def arm_searches(
+    design: Design, study: Study, prepared: PreparedData, workspace: Workspace
+) -> dict[str, SearchExperiment]:
+    """Arm id -> the search for its rate. The control's serves every study of its base and data."""
+    base, budget = design.base, design.budget
+    request = SearchRequest("", device=design.request.device, compile=design.request.compile)
+    searches = {}
+    for arm in study.arms:
+        names = () if arm.id == study.arms[0].id else (f"{arm.id}-{base.id}", f"{arm.label} ({base.id})")
+        target = Target.of(base, budget, arm.config, *names)
+        searches[arm.id] = search_of(request, target, prepared, workspace)
+    return searches
+
+
+def search_arms(design: Design, study: Study, prepared: PreparedData, how: Execution) -> dict[str, AdoptedRate]:
+    """Arm id -> rate found for it (`LR=search`). Raises UserError for a search with unfinished trials."""
+    rates = {}
+    for arm, search in arm_searches(design, study, prepared, how.workspace).items():
+        report = carry_out(search, how, show=False).report.files.report
+        notes().print(" ".join(sentences(report)))
+        rate = _adopted(report)
+        if rate is None:
+            to_come = f"{report.unfinished} of {search.size} trials are still to come"
+            raise UserError(f"search {search.id}: {to_come}; the same command resumes it")
+        rates[arm] = rate
+    return rates
+
+
+def rates_so_far(
+    design: Design, study: Study, prepared: PreparedData, workspace: Workspace
+) -> dict[str, tuple[SearchReport, AdoptedRate | None]]:
+    """Arm id -> its search so far, and the rate found when it is finished; trains nothing."""
+    reports = {
+        arm: search_report(experiment.search, tried_rates(workspace, experiment.search))
+        for arm, experiment in arm_searches(design, study, prepared, workspace).items()
+    }
+    return {arm: (report, _adopted(report)) for arm, report in reports.items()}
+
+
+def _adopted(report: SearchReport) -> AdoptedRate | None:
+    return None if report.unfinished or report.rate is None else AdoptedRate(report.rate, report.search.id)

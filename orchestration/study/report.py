@@ -1,6 +1,7 @@
 """One study's report: written to out/<study>/, shown on the terminal, handed to MLflow."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +13,15 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import printable
 from gonn_core.files.json_files import read_mapping
+from gonn_core.files.seals import file_digest
 from gonn_core.play.match.record import Match, load_matches
 from orchestration.study.folder import all_studies, count_look, study_folder
-from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
 from orchestration.tracking.reported import tracked_study
+from reports import cache
 from reports.results.decisions import load_results
 from reports.results.group import Groups
+from reports.results.speed_and_looks import LOOKS_FILE
 from reports.results.study_results import StudyResults
 from reports.study.render import ReportFiles, print_report, write_report
 from reports.workspace import Workspace
@@ -31,12 +34,12 @@ class ReportedStudy:
 
     files: ReportFiles
     tracked: StudyReport
-    anew: bool = True
-    """Whether it was made now; otherwise its files say what they said."""
+    is_new: bool = True
+    """Whether it was made now; otherwise its files are unchanged."""
 
     def show(self, console: Console) -> None:
-        """Print the tables, of a report that is as it was only what it says in sentences, and where the rest is."""
-        if self.anew:
+        """Print the tables, or the sentences of an unchanged report, and where the rest is."""
+        if self.is_new:
             print_report(self.files.report, console)
         else:
             for sentence in read_mapping(self.files.data)["sentences"]:
@@ -44,12 +47,59 @@ class ReportedStudy:
         console.print(f"report: {_near(self.files.html)}")
 
 
+_IGNORED = (".lock", ".tmp", ".verified")
+
+
+class ReportNote:
+    """Notes that a study's report was made from what its folders hold: by sizes and mtimes of its sources, by the
+    content of its files. Created before anything in those folders is read."""
+
+    def __init__(self, workspace: Workspace, study: Study):
+        self._note, self._made = workspace.report_cache / f"{study.id}.report", workspace.out / study.id
+        trials = (workspace.runs / trial.trial for trial in study.trials)
+        folders = [workspace.studies / study.id, workspace.matches, *trials]
+        # A report is itself a look: looks.json does not count.
+        files = [file for folder in folders for file in _files(folder) if Path(file[0]).name != LOOKS_FILE]
+        running = any(path.endswith("/lease.json") for path, *_ in files)  # a trial, which may end at any moment
+        self._sources = None if running else cache.digest(files)
+
+    def holds(self, other: object = None) -> bool:
+        """Whether the report is unchanged; `other`: plain data that it was made from too."""
+        return self._sources is not None and cache.read(self._note, self._inputs(other)) is not None
+
+    def keep(self, other: object = None) -> None:
+        """Note that it was made just now."""
+        if self._sources is not None:
+            cache.keep(self._note, self._inputs(other), b"")
+
+    def _inputs(self, other: object) -> tuple:
+        made = [(path, file_digest(Path(path))) for path, *_ in _files(self._made)]
+        return code(), self._sources, other, made
+
+
+def code() -> str:
+    """Stands for the code and the declarations, ours and the libraries'."""
+    return cache.code("ablations", "gonn_core", "orchestration", "reports", libraries=("numpy", "scipy", "matplotlib"))
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """Every file below a folder in one order, with its size and mtime."""
+    if not folder.is_dir():
+        return
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _files(Path(entry.path))
+        elif not entry.name.endswith(_IGNORED):
+            about = entry.stat()
+            yield entry.path, about.st_size, about.st_mtime_ns
+
+
 class Reporter:
     """Makes reports of a workspace's studies; what several of them need is read once."""
 
     def __init__(self, workspace: Workspace):
         self._workspace = workspace
-        self._read: dict[str, tuple[Unchanged, StudyResults]] = {}
+        self._read: dict[str, tuple[ReportNote, StudyResults]] = {}
         self._studies = all_studies(workspace)
         self._groups = Groups(self._studies, self._load)
 
@@ -71,25 +121,24 @@ class Reporter:
         """Results of a study, read once."""
         if study.id not in self._read:
             workspace = self._workspace
-            unchanged, folder = study_report(workspace, study), study_folder(workspace, study.id)
-            self._read[study.id] = unchanged, load_results(study, workspace.runs, folder, workspace.report_cache)
+            note, folder = ReportNote(workspace, study), study_folder(workspace, study.id)
+            self._read[study.id] = note, load_results(study, workspace.runs, folder, workspace.report_cache)
         return self._read[study.id][1]
 
     def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
-        """Analyse a study's trials as they are now and write its report. `look`: whether somebody is shown the test
-        results by it; `anew`: also where its own trials and games are those of the report that is there, which keeps
-        what it said."""
+        """Analyse a study's trials as they are now and write its report. look: whether the user sees its test results;
+        anew: also when the present report is unchanged."""
         workspace, results = self._workspace, replace(self._load(study), played=self._played)
-        unchanged = self._read[study.id][0]
+        note = self._read[study.id][0]
         if look:
             unfinished = {trial.id for trial in results.unfinished}
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
         group, curve = self._groups.of(study), self.controls.of(study)
-        anew = anew or not unchanged.holds(results.look_counts)
+        anew = anew or not note.holds(results.look_counts)
         files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, curve, anew)
         if anew:
-            unchanged.keep(results.look_counts)
+            note.keep(results.look_counts)
         return ReportedStudy(files, tracked_study(files), anew)
 
 

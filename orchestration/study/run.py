@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ablations.request import Request, at_each_number
-from ablations.resolve import SEARCH
+from ablations.resolve import SEARCH, resolve_study
 from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Event
@@ -14,11 +14,11 @@ from orchestration.experiment.pipeline import Execution, Result, Say, carry_out,
 from orchestration.experiment.progress import StudyDisplay
 from orchestration.experiment.settings import warm_kernels
 from orchestration.runners.base import JobSource, OnEvent, Outcome
-from orchestration.study.arm_rates import search_arms
 from orchestration.study.first_look import first_look, look_first
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.looks import LookedAt
-from orchestration.study.plan import Plan, at_found_rates, check_machine, make_plan, resolve
+from orchestration.study.plan import Plan, at_found_rates, check_machine, make_plan
+from orchestration.study.rates import search_arms
 from orchestration.study.report import ReportedStudy, report_samples, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.results.decisions import is_sequential, trials_due
@@ -30,7 +30,7 @@ def run_study(request: Request, how: Execution, more: str = "") -> list[Result[R
     """Run a study, or one at each of several numbers of samples, and show what each found. more: printed after its
     settings. Raises UserError before any work."""
     workspace = how.workspace
-    designs = [resolve(one, workspace) for one in at_each_number(request)]
+    designs = [resolve_study(one) for one in at_each_number(request)]
     check_machine(request)
     results = [run(make_plan(design, workspace, more), how) for design in designs]
     if len(results) > 1:
@@ -51,7 +51,7 @@ def run(plan: Plan, how: Execution) -> Result[ReportedStudy]:
     """Run the study of a plan, after its searches and its first look if it has any, and show what it found."""
     workspace = how.workspace
     if plan.design.request.lr == SEARCH:
-        plan = at_found_rates(plan, search_arms(plan, how), workspace)
+        plan = at_found_rates(plan, search_arms(plan.design, plan.study, plan.prepared, how), workspace)
     look = first_look(plan, workspace, notes().print)
     if look is not None:
         look_first(look, lambda first: carry_out(StudyExperiment(first, workspace), how, show=False))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ablations.data.datasets import recipe_of
 from ablations.request import Request
-from ablations.resolve import Design
+from ablations.resolve import Design, resolve_study
 from gonn_core.config import TrialConfig
 from gonn_core.errors import InputError, SettingError, printable
 from gonn_core.files.json_files import write_json
@@ -14,7 +14,7 @@ from gonn_core.settings.data import GamesConfig
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution
 from orchestration.study.folder import find_trial
-from orchestration.study.plan import Plan, make_plan, resolve
+from orchestration.study.plan import Plan, make_plan
 from orchestration.study.run import run_study
 from reports.workspace import Workspace
 
@@ -42,7 +42,7 @@ def trial_design(
     the workspace or of a file. job: where its job is to be written, None: it runs here; settings: further ones of a
     `Request`. Raises UserError."""
     request = Request(base=base, seeds=f"{seed},", **settings)
-    design = resolve(request, workspace)
+    design = resolve_study(request)
     if job is not None and design.config.data.games != GamesConfig():
         games = design.config.data.games.model_dump(exclude_defaults=True)
         problem = "a job file names a data set's own views"
@@ -51,7 +51,7 @@ def trial_design(
         return design
     runs = workspace.runs if job is None else job.absolute().parent / "runs"
     digest = _start(start, design.config, workspace, runs)
-    return resolve(replace(request, values=(*request.values, f"{_START}={digest}")), workspace)
+    return resolve_study(replace(request, values=(*request.values, f"{_START}={digest}")))
 
 
 def train_base(track: bool, job: Path | None = None, **settings) -> int:

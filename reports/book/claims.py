@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ablations.catalogue.lookup import topic_of
+from ablations.lookup import topic_of
 from ablations.registry import Registry
 from ablations.schema import ANY_GAMES, Claim, Enhancement
 from reports.claims.findings import claim_values, claimed_text

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from ablations.conditions import card_state
+from ablations.designs import card_state
 from ablations.registry import Registry
 from ablations.study import Study
 from gonn_core.config import with_values

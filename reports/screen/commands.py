@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ablations.seeds import seeds_text
+from ablations.request import seeds_text
 from ablations.settings import command
 from ablations.study import Study
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from ablations.published_inspection import PublishedChannel, PublishedInspection
+from ablations.published_results import PublishedChannel, PublishedInspection
 from ablations.registry import Registry
 from gonn_core.config import TrialConfig
 from gonn_core.errors import printable

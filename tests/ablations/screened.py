@@ -4,8 +4,7 @@ from functools import cache
 
 from ablations.designs import budget_config
 from ablations.registry import load_registry
-from ablations.screens.arms import screen_arms
-from ablations.screens.flips import Flips
+from ablations.screens.arms import Flips, screen_arms
 from ablations.study import Study, TrialRef, seeded
 from gonn_core.config import trial_id
 

@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
-from ablations.arms import base_and_samples, bases_of, budget_config, on_one_base, resolve
+from ablations.arms import bases_of, check_fit, place, resolve
 from ablations.claimed import Comparison, differences
 from ablations.data.game_filters import filters_of
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from ablations.schema import Condition
 from ablations.wording import leading_claim
@@ -22,7 +23,7 @@ def registry():
 def error_of(call, *arguments, **named):
     with pytest.raises(SettingError) as error:
         call(*arguments, **named)
-    return str(error.value)
+    return error.value
 
 
 def test_every_card_resolves_on_every_base_it_names(registry):
@@ -35,7 +36,7 @@ def test_every_card_resolves_on_every_base_it_names(registry):
         fitting = bases_of(registry, card)
         assert named <= set(fitting), card.id
         for base in fitting:
-            for budget in registry.budgets:
+            for budget in registry.budgets if base in named else ["gpu"]:
                 arms = resolve(registry, card.id, budget, base=base)
                 assert trial_id(arms.off) != trial_id(arms.on)
                 differing = {path for path in card.toggles if get_path(arms.off, path) != get_path(arms.on, path)}
@@ -52,9 +53,8 @@ def test_all_cards_of_a_base_share_its_control_and_no_two_are_the_same(registry,
     assert len(by_base["gonn-b5"]) > 20
     for arms in by_base.values():
         assert len({trial_id(a.control) for a in arms}) == 1
-        twins = {}
-        for a in arms:
-            assert twins.setdefault(trial_id(a.treatment), a.card.id) == a.card.id
+        treatments = {trial_id(a.on if a.design == "add-one" else a.off) for a in arms}
+        assert len(treatments) == len(arms)
 
 
 def test_design_follows_from_what_the_base_has(registry):
@@ -77,7 +77,6 @@ def test_design_follows_from_what_the_base_has(registry):
         arms = resolve(registry, card, "gpu", base=base)
         assert arms.design == design, (card, base)
         assert arms.control == budget_config(arms.base, arms.budget)
-        assert arms.treatment is (arms.on if design == "add-one" else arms.off)
 
 
 def test_budgets_set_net_and_schedule(registry):
@@ -101,23 +100,22 @@ def test_budgets_set_net_and_schedule(registry):
 
 
 def test_paper_takes_the_claims_samples(registry):
-    def ground(card, base=None, claim=None):
-        stand, samples, _ = base_and_samples(registry, registry.card(card), registry.budget("paper"), base, claim)
-        return stand.id, samples
+    def paper(card, base=None, claim=None):
+        where = place(registry, [registry.card(card)], registry.budget("paper"), base, claim)
+        return where.base.id, where.config.training.samples
 
-    assert ground("global_pooling_trunk") == ("gonn-b12", 60_000_000)
-    assert ground("parametric_relu", claim="later_loss") == ("gonn-b4", 15_000_000)
-    assert ground("parametric_relu", base="gonn-b5") == ("gonn-b5", 5_000_000)
-    # No samples told: to the end of the published run. No base told: the card's own.
-    assert ground("dilated_convolutions") == ("gonn-b5", 205_000_000)
-    assert ground("ladder_only_target") == ("gonn-b4", 15_000_000)
-    assert base_and_samples(registry, registry.card("ladder_only_target"), registry.budget("paper"))[2] is None
+    assert paper("global_pooling_trunk") == ("gonn-b12", 60_000_000)
+    assert paper("parametric_relu", claim="later_loss") == ("gonn-b4", 15_000_000)
+    assert paper("parametric_relu", base="gonn-b5") == ("gonn-b5", 5_000_000)
+    # No samples given: to the end of the published run. No base given: the card's own.
+    assert paper("dilated_convolutions") == ("gonn-b5", 205_000_000)
+    assert paper("ladder_only_target") == ("gonn-b4", 15_000_000)
+    assert place(registry, [registry.card("ladder_only_target")], registry.budget("paper")).claim is None
     # A count is made on any net: it chooses none.
-    assert ground("additive_gate_absolute") == ground("additive_gate") == ("lczero-s", 2_000_000_000)
-    assert ground("smolgen_unshared")[0] == "lczero-s-smolgen"
-    assert ground("smolgen_unshared", claim="parameters")[0] == "lczero-r-all"
-    # The first that tells of an effect leads.
-    assert leading_claim(registry.card("three_output_planes").claims).id == "accuracy"
+    assert paper("additive_gate_absolute") == paper("additive_gate") == ("lczero-s", 2_000_000_000)
+    assert paper("smolgen_unshared")[0] == "lczero-s-smolgen"
+    assert paper("smolgen_unshared", claim="parameters")[0] == "lczero-r-all"
+    assert leading_claim(registry.card("three_output_planes").claims).id == "accuracy"  # the first on an effect
 
 
 def test_a_claims_samples_are_cut_to_whole_batches(registry):
@@ -145,25 +143,17 @@ def test_a_compressed_schedule_ends_where_the_published_one_ended(registry):
         update={"schedule": base.config.training.schedule.model_copy(update={"kind": "linear"})}
     )
     base = base.model_copy(update={"config": base.config.model_copy(update={"training": linear})})
-    assert (
-        error_of(budget_config, base, budget)
-        == "BUDGET=cpu: cannot compress the schedule of gonn-b5 (linear); valid: a base with the schedule gonn or knots"
-    )
+    assert error_of(budget_config, base, budget).setting == "BUDGET"
 
 
 def test_errors_of_resolve(registry):
-    assert error_of(resolve, registry, "parametric_relu", "cpu", claim="early_loss").startswith(
-        "CLAIM=early_loss: budget cpu takes nothing from a claim"
-    )
-    assert error_of(resolve, registry, "prelu_init", "gpu", claim="early").startswith(
-        "CLAIM=early: no such claim of prelu_init; valid: train_loss, "
-    )
-    expected = (
-        "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-april-12b, gonn-b12, "
-        "gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-01-wide, gonn-b4-2018-02, "
-        "gonn-b4-2018-02-13, gonn-b5"
-    )
-    assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
+    error = error_of(resolve, registry, "parametric_relu", "cpu", claim="early_loss")
+    assert (error.setting, error.value) == ("CLAIM", "early_loss") and "takes nothing from a claim" in error.problem
+    error = error_of(resolve, registry, "prelu_init", "gpu", claim="early")
+    assert error.setting == "CLAIM" and error.valid[0] == "train_loss"
+    error = error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4")
+    assert (error.setting, error.problem) == ("BASE", "prelu_init needs parametric_relu")
+    assert "gonn-b5" in error.valid and "gonn-b4" not in error.valid
 
 
 def with_card(registry, **changes):
@@ -175,58 +165,47 @@ def with_card(registry, **changes):
 def test_a_base_that_has_a_card_neither_off_nor_on(registry):
     other = registry.card("dilated_convolutions").model_copy(update={"forms": {}})
     changed = dataclasses.replace(registry, cards={**registry.cards, other.id: other})
-    expected = (
-        "BASE=gonn-b12: has net.trunk.dilations = 2, while dilated_convolutions is about net.trunk.dilations from none "
-        "to 2, 3, 2, 3; valid: "
-        "gonn-b4, gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-01-wide, gonn-b4-2018-02, "
-        "gonn-b4-2018-02-13, gonn-b5"
-    )
-    assert error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12") == expected
+    error = error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12")
+    assert error.setting == "BASE" and error.problem.startswith("has net.trunk.dilations = 2, while dilated_conv")
+    assert "gonn-b4" in error.valid and "gonn-b12" not in error.valid
 
 
 def test_a_base_that_cannot_have_a_card(registry):
-    assert error_of(resolve, registry, "chain_pooling", "cpu", base="lczero-s").startswith(
-        "BASE=lczero-s: chain_pooling cannot be put in: beside its other settings (net.family = encoder) this base can "
-        "only have net.trunk.chain_pooling = 0; valid: gonn-april-12b, "
-    )
+    error = error_of(resolve, registry, "chain_pooling", "cpu", base="lczero-s")
+    assert error.setting == "BASE" and error.problem.startswith("chain_pooling cannot be put in")
 
 
 def together(registry, *names, base=None, design="add-one"):
     cards = [registry.card(name) for name in names]
-    return on_one_base(registry, cards, registry.budget("cpu"), design, base)
+    where = place(registry, cards, registry.budget("cpu"), base)
+    check_fit(registry, cards, where.base, design, base is not None)
+    return where.base.id
 
 
 @pytest.mark.parametrize("base", [None, "gonn-b5", "lczero-s"])
 def test_cards_of_nets_without_a_base_in_common_can_never_be_compared(registry, base):
-    """Whatever base is given: it is not to blame."""
-    assert error_of(together, registry, "chain_pooling", "smolgen", base=base) == (
-        "NAME=chain_pooling,smolgen: chain_pooling and smolgen can never be compared in one study, for no base fits "
-        "both (chain_pooling: gonn-april-12b, gonn-b12, gonn-b4 and 7 more; smolgen: lczero-1024, lczero-ci, lczero-m "
-        "and 4 more); valid: a study for each"
-    )
+    """Whatever base is given."""
+    error = error_of(together, registry, "chain_pooling", "smolgen", base=base)
+    assert (error.setting, error.value) == ("NAME", "chain_pooling,smolgen")
+    assert error.problem.startswith("chain_pooling and smolgen can never be compared in one study, for no base fits")
 
 
-def test_where_the_first_ones_base_does_not_do_one_that_fits_all_is_named(registry):
-    assert error_of(together, registry, "center_init", "ladder_target_large") == (
-        "NAME=center_init,ladder_target_large: gonn-b5, the base of center_init, does not fit all of them "
-        "(ladder_target_large needs features.ladders = False); valid: BASE=gonn-b4 or BASE=gonn-b4-2018-01 or "
-        "BASE=gonn-b4-2018-01-18"
-    )
-    text = error_of(together, registry, "center_init", "ladder_target_large", base="gonn-b5")
-    common = text.partition("; valid: ")[2].split(", ")
-    assert text.startswith("BASE=gonn-b5: ladder_target_large needs features.ladders = False; valid: gonn-b4, ")
-    assert all(together(registry, "center_init", "ladder_target_large", base=base) for base in common)
+def test_where_the_base_of_the_first_does_not_fit_one_that_fits_all_is_named(registry):
+    error = error_of(together, registry, "center_init", "ladder_target_large")
+    assert error.setting == "NAME" and error.valid.startswith("BASE=gonn-b4 or BASE=gonn-b4-2018-01 or ")
+    error = error_of(together, registry, "center_init", "ladder_target_large", base="gonn-b5")
+    assert error.setting == "BASE" and "ladder_target_large needs features.ladders" in error.problem
+    for base in error.valid:
+        assert together(registry, "center_init", "ladder_target_large", base=base) == base
 
 
-def test_three_of_which_two_fit_each_other_but_no_base_fits_all(registry):
+def test_three_of_which_two_fit_each_other_but_no_base_fits_all(registry, monkeypatch):
     fitting = {"a": ["x", "y"], "b": ["y", "z"], "c": ["x", "z"]}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ablations.arms.bases_of", lambda _, card: fitting[card.id])
-        patch.setattr("ablations.arms.misfit", lambda *_: "lacks it")
-        one = registry.card("elu")
-        cards = [one.model_copy(update={"id": name}) for name in fitting]
-        text = error_of(on_one_base, registry, cards, registry.budget("cpu"), "add-one")
-    assert text == "NAME=a,b,c: no base fits all of them (a: x, y; b: y, z; c: x, z); valid: BASE=x without b"
+    monkeypatch.setattr("ablations.arms.bases_of", lambda _, card: fitting[card.id])
+    monkeypatch.setattr("ablations.arms.misfit", lambda *_: "lacks it")
+    cards = [registry.card("elu").model_copy(update={"id": name}) for name in fitting]
+    error = error_of(check_fit, registry, cards, registry.base("gonn-b5"), "add-one", False)
+    assert error.problem == "no base fits all of them (a: x, y; b: y, z; c: x, z)"
 
 
 def test_conditions(registry):
@@ -241,6 +220,7 @@ def test_conditions(registry):
         "gonn-b4-2018-01-wide",
         "gonn-cnn-2017-12",
     ]
-    assert "excludes features.ladders = True" in error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
+    error = error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
+    assert error.problem == "parametric_relu excludes features.ladders = True"
     with pytest.raises(ValueError, match="either"):
         Condition(card="x", path="y")

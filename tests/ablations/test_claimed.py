@@ -7,7 +7,7 @@ import pytest
 
 from ablations.arms import Arms, resolve
 from ablations.claimed import Comparison, conditions_of, differences, in_brief, opposed
-from ablations.data.declared import dataset_names
+from ablations.data.schema import dataset_names
 from ablations.registry import load_registry
 from ablations.schema import ANY_GAMES, Claim, Enhancement
 from ablations.wording import leading_claim

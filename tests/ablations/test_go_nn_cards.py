@@ -2,7 +2,8 @@
 
 import pytest
 
-from ablations.arms import bases_of, budget_config, resolve
+from ablations.arms import bases_of, resolve
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.cost import multiply_adds, trainable_parameters
@@ -11,7 +12,7 @@ from gonn_core.nets.registry import build_net
 from gonn_core.training.schedule import learning_rate
 
 REGISTRY = load_registry()
-CARDS = [card.id for card in REGISTRY.cards_of("go_nn")]
+CARDS = [card.id for card in REGISTRY.cards.values() if card.system == "go_nn"]
 
 
 def parameters(config) -> int:

@@ -3,7 +3,8 @@
 
 import pytest
 
-from ablations.arms import budget_config, resolve
+from ablations.arms import resolve
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.config import OptimiserConfig, ScheduleConfig, trial_id, with_values
 from gonn_core.features.sets import plane_names

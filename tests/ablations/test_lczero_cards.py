@@ -2,7 +2,8 @@
 
 import pytest
 
-from ablations.arms import bases_of, budget_config, resolve
+from ablations.arms import bases_of, resolve
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError

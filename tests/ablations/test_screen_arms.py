@@ -4,9 +4,8 @@ import itertools
 
 import pytest
 
-from ablations.screens.arms import screen_arms
-from ablations.screens.flips import Flips
-from ablations.screens.names import parse
+from ablations.screens.arms import Flips, screen_arms
+from ablations.screens.choice import parse_names
 from ablations.study import Study
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
@@ -110,13 +109,19 @@ def test_studies_read_back_what_a_screen_holds_and_leaves_out():
 
 
 def test_names():
-    assert parse(REGISTRY, "elu, ko_plane").ids == ("elu", "ko_plane")
-    system = parse(REGISTRY, "lczero")
-    assert set(system.ids) == {card.id for card in REGISTRY.cards_of("lczero")} and not system.singly
-    everything = parse(REGISTRY, "elu,all")
-    assert everything.ids[0] == "elu" and set(everything.ids) == set(REGISTRY.cards) and everything.singly == {"elu"}
-    assert set(parse(REGISTRY, "net.head").ids) < set(parse(REGISTRY, "net").ids)
+    def ids(text):
+        return [card.id for card in parse_names(REGISTRY, text).cards]
+
+    assert ids("elu, ko_plane") == ["elu", "ko_plane"]
+    assert ids("lczero") == [card.id for card in REGISTRY.cards.values() if card.system == "lczero"]
+    assert not parse_names(REGISTRY, "lczero").singly
+    everything = parse_names(REGISTRY, "elu,all")
+    assert everything.cards[0].id == "elu" and everything.singly == {"elu"}
+    assert {card.id for card in everything.cards} == set(REGISTRY.cards)
+    assert set(ids("net.head")) < set(ids("net"))
     with pytest.raises(SettingError, match=r"^NAME=net.hea: no such enhancement, nor a group \(all, cazenave, clark"):
-        parse(REGISTRY, "net.hea")
+        parse_names(REGISTRY, "net.hea")
     with pytest.raises(SettingError, match="named twice"):
-        parse(REGISTRY, "elu,elu")
+        parse_names(REGISTRY, "elu,elu")
+    with pytest.raises(SettingError, match="^NAME=net.head: a group"):
+        parse_names(REGISTRY, "net.head", groups_allowed=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ablations.seeds import parse_control_seeds, parse_futility, parse_looks, parse_seeds, seeds_text
+from ablations.request import parse_control_seeds, parse_futility, parse_looks, parse_seeds, seeds_text
 from gonn_core.errors import SettingError
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ablations.conditions import card_state
-from ablations.designs import CONTROL, DESIGNS, ImpossibleDesign, cells, design_arms
+from ablations.designs import CONTROL, DESIGNS, card_state, cells, design_arms
 from ablations.registry import load_registry
 from ablations.schema import Condition
 from ablations.study import Thresholds, read_study, seeded, study_id
@@ -166,7 +165,7 @@ def test_cells_that_the_schema_refuses_name_the_fewest_cards():
         f"NAME=boards+copy: 1 of 4 arms cannot be: with copy (copy on: {why}); valid: enhancements that "
         "can be combined so, or DESIGN=add-one"
     )
-    with pytest.raises(ImpossibleDesign) as error:
+    with pytest.raises(SettingError) as error:
         design_arms("factorial", "bare", BARE, (boards, copy))
     assert str(error.value) == line
     with_boards = with_values(BARE, {"features.past_boards": 5})

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ablations.arms import budget_config
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from benchmarks.gpu import sections
 from benchmarks.gpu.__main__ import main

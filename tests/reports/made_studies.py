@@ -7,12 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ablations.arms import budget_config
-from ablations.designs import design_arms
+from ablations.designs import budget_config, design_arms
 from ablations.registry import Registry, load_registry
 from ablations.schema import Enhancement
-from ablations.screens.arms import screen_arms
-from ablations.screens.flips import Flips
+from ablations.screens.arms import Flips, screen_arms
 from ablations.study import EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import canonical, parse_model, trial_id, with_values
 from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ablations.arms import budget_config
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.features.sets import plane_names

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ablations.data.datasets import dataset_label, lacks, load_dataset, prepare, training_view
-from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
+from ablations.data.schema import DECLARATIONS, dataset_names, read_declaration
 from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.settings.data import GamesConfig
 from tests.paths import SHARED
@@ -94,7 +94,7 @@ def test_a_demanded_split_without_positions_is_an_error(kgs, tmp_path):
 
 
 def test_two_collections(kgs, tmp_path):
-    with pytest.raises(InputError, match="kgs.tom finds no games: put archives named tom-9d"):
+    with pytest.raises(InputError, match="kgs.tom needs archives named tom-9d"):
         load_dataset("kgs+tom", kgs)
     year_archive(kgs / "tom", "tom-9d.tar.gz", 2005, range(10), "BR[9d]WR[9d]")
     dataset = load_dataset("kgs+tom", kgs)
@@ -156,7 +156,7 @@ def test_names_in_paths_are_made_printable(tmp_path):
         ("./nowhere", None, "no such file or folder"),
         ("kgs", None, "no data folder given; it must hold archives named KGS-<year>"),
         ("kgs", "nowhere", "no such data folder"),
-        ("kgs", "empty", "finds no games: put archives named KGS-<year>\\* for 2000-2014, 2017, 2015"),
+        ("kgs", "empty", "needs archives named KGS-<year>\\* for 2000-2014, 2017, 2015"),
         ("gogod", "empty", "needs a folder gogod"),
         ("path", None, "not a known data set"),
         ("empty", None, "no .sgf file and no archive there"),
@@ -224,22 +224,6 @@ def test_published_filter_on_the_real_test_year(tmp_path):
     wanted = [source for source in dataset.sources if "2015" in source.path.name]
     data = prepare(type(dataset)(dataset.declaration, "kgs", tuple(wanted), (), "kgs"), tmp_path, demanded=("test",))
     assert (data.report.positions, data.views["test"].n) == (1_597_641, 954_188)
-
-
-def test_too_few_games_say_how_many_are_needed(tmp_path):
-    for number in range(3):
-        (tmp_path / f"{number}.sgf").write_bytes(numbered_game(number, root="SZ[19]"))
-    with pytest.raises(UserError) as caught:
-        prepare(load_dataset(str(tmp_path)), tmp_path / "stores")
-    assert str(caught.value).endswith(" among 3 games; about 50 games are needed")
-
-
-def test_so_many_games_as_are_said_to_be_needed_are_nearly_always_enough(tmp_path):
-    path = tmp_path / "own.tar"
-    path.write_bytes(tar_bytes({f"{number}.sgf": numbered_game(number, root="SZ[19]") for number in range(2000)}))
-    views = prepare(load_dataset(str(path)), tmp_path / "stores").views
-    filled = [{game // 50 for game in view.games().tolist()} for view in views.values()]
-    assert len(set.intersection(*filled)) >= 37  # of forty collections of fifty games
 
 
 def test_what_a_rule_asks_and_games_do_not_say_is_named_in_its_words(kgs, tmp_path):

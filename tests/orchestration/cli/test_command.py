@@ -13,7 +13,7 @@ from importlib.metadata import version
 import click
 import pytest
 
-from ablations.data.declared import dataset_names
+from ablations.data.schema import dataset_names
 from ablations.settings import STUDY, option
 from orchestration.catalogue import generated
 from orchestration.cli import command as cli
@@ -29,7 +29,7 @@ SAMPLES_VALID = "valid: numbers of samples separated by commas, each once, such 
 NEAREST = "parametric_relu; `make list` shows all "
 DATA_VALID = f"valid: {', '.join(dataset_names())}, a path to SGF files or archives"
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
-OPTIONS_VALID = f"valid: {', '.join(option(name) for name in STUDY if name != 'NAME')}, --no-first-look"
+OPTIONS_VALID = f"valid: {', '.join(option(name) for name in STUDY if name != 'NAME')}"
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 TOPICS_VALID = "valid: input, block, head, loss, optimiser, data, schedule"
 NOT_FOUND = "no enhancement has it in name, title, summary or settings; valid: other words"
@@ -122,7 +122,7 @@ def test_unknown_names_list_the_nearest_first(gonn, verb):
     assert (code, out) == (2, "") and err.count("\n") == 1
     assert err.startswith(f"NAME=parametric_rlu: no such enhancement; valid: {NEAREST}")
     code, out, err = gonn(verb, "\x1b[31m[red]<b>\n`")
-    assert err.startswith("NAME=\\x1b[31m[red]<b>\\n`: no such enhancement, nor one like it; valid: one of the ")
+    assert err.startswith("NAME=\\x1b[31m[red]<b>\\n`: no such enhancement; valid: `make list` shows")
     assert err.count("\n") == 1
 
 
@@ -136,7 +136,7 @@ def test_a_name_that_is_missing(gonn, verb):
 
 
 def test_names_of_a_list_are_checked_one_by_one(gonn):
-    assert gonn("plan", "parametric_relu,nosuch")[2].startswith("NAME=nosuch: no such enhancement, nor one like it; ")
+    assert gonn("plan", "parametric_relu,nosuch")[2].startswith("NAME=nosuch: no such enhancement; ")
     assert gonn("plan")[2] == gonn("plan", "")[2]
     assert (
         gonn("plan", "parametric_relu, parametric_relu")[2]

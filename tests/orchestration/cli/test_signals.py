@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.cli import command, signals
+from orchestration.cli import command
 from orchestration.runners.ray_runner import NAME
 from tests.orchestration.commands import STUDY, gonn, signals_kept, start, workspace
 from tests.trial.helpers import assert_same_trial
@@ -48,13 +48,13 @@ def test_a_signal_ends_a_command_with_one_line(monkeypatch, capsys, number, code
 
 def test_what_is_ignored_stays_so_and_a_late_second_signal_is_meant(monkeypatch):
     ends = []
-    monkeypatch.setattr(signals, "AGAIN_SECONDS", -1.0)
+    monkeypatch.setattr(command, "AGAIN_SECONDS", -1.0)
     with signals_kept():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        with signals.terminable():
+        with command.terminable():
             signal.raise_signal(signal.SIGHUP)
-            with pytest.raises(signals.Terminated):
+            with pytest.raises(command.Terminated):
                 signal.raise_signal(signal.SIGTERM)
             monkeypatch.setattr(signal, "raise_signal", ends.append)
             os.kill(os.getpid(), signal.SIGTERM)

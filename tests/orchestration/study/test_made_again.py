@@ -6,9 +6,10 @@ import shutil
 import pytest
 
 from ablations.request import Request
+from ablations.resolve import resolve_study
 from ablations.study import Study
 from orchestration.cli.studies import ablate, scale, train
-from orchestration.study.plan import make_plan, resolve
+from orchestration.study.plan import make_plan
 from orchestration.study.train import trial_design
 from reports.screen.commands import study_command
 from reports.workspace import Workspace
@@ -48,7 +49,7 @@ def home(tmp_path_factory):
 def planned(**settings) -> Study:
     workspace = Workspace.here()
     one = "seed" in settings
-    design = trial_design(workspace, **settings) if one else resolve(Request(**settings), workspace)
+    design = trial_design(workspace, **settings) if one else resolve_study(Request(**settings))
     return make_plan(design, workspace).study
 
 

@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from orchestration.cli import command as cli
-from orchestration.study.screen_view import power
+from orchestration.study.plan_view import power
 from reports.results.decisions import KnownNoise
 from reports.stats.model import RunNoise
 from reports.stats.power import smallest_shown
@@ -61,7 +60,7 @@ def test_what_it_says(plan):
 def test_what_it_could_show_by_the_noise_of_known_runs():
     study, known = study_of(*PINNED), KnownNoise(RunNoise(0.012, 40.0), 1e-6, 71, ("one", "other"))
     deviation, whole, halves, alone = power(study, known)
-    assert deviation.startswith("standard deviation of a run: 0.0120 nats, by 71 runs of 2 studies on this base")
+    assert deviation.startswith("standard deviation of a run: 0.0120 nats, by 71 runs on this base")
     se, parts = math.sqrt(0.012**2 * 2 / 32 + 1e-6), math.sqrt(0.012**2 * 2 / 16 + 1e-6)
     effect = smallest_shown(se, 40 + 64 - 16 - 2, 0.05, Thresholds())
     assert f": standard error {se:.4f} nats; smallest effect shown with 80 % power: {effect:.4f} nats" in whole
@@ -74,7 +73,8 @@ def test_what_it_could_show_by_the_noise_of_known_runs():
 
 
 def test_a_group_is_told_what_it_lacks(plan):
-    out = plan("net.head,net.stem,data", "--design", "screen")
+    out = plan("net.head,net.stem,data", "--design", "screen", "--hold", "ko_plane")
+    assert "HOLD: on in all arms, as in gonn-b5" in out
     assert "left out" in out and "its arms see different positions (pairing none)" in out
 
 
@@ -93,11 +93,6 @@ def test_one_at_a_time_afterwards_shares_the_base(plan):
     assert set(control) <= set(trials(screen))
 
 
-def test_held_cards_are_in_the_line_and_the_study(plan, home, capsys):
-    out = plan("ladder_input,center_init,stem_kernel_5x5", "--design", "screen", "--hold", "ko_plane", "--runs", "8")
-    assert "HOLD: on in all arms, as in gonn-b5" in out
-
-
 @pytest.mark.parametrize(("settings", "line"), [
     (["--runs", "32"], "RUNS=32: DESIGN=add-one has no such setting; valid: DESIGN=screen"),
     (["--fold", "ko_plane"], "FOLD=ko_plane: DESIGN=add-one has no such setting; valid: DESIGN=screen"),
@@ -105,16 +100,10 @@ def test_held_cards_are_in_the_line_and_the_study(plan, home, capsys):
     (["--design", "screen", "--runs", "16", "--seeds", "3"],
      "SEEDS=1,2,3: 16 runs are 1 of each of the 16 arms; valid: 1, 2 or 4 seeds, or other RUNS"),
     (["--design", "screen", "--hold", "elu"], "HOLD=elu: "),
+    (["--name-of-a-group"], "NAME=net.head: a group of enhancements; valid: single ones, or DESIGN=screen"),
     (["--design", "screen", "--lr", "search"], "LR=search: a screen combines enhancements in every arm"),
 ])  # fmt: skip
 def test_what_is_refused(home, settings, line):
-    code, out, err = gonn(home, "plan", CARDS, *settings, *SMOKE)
+    words = ["net.head"] if settings == ["--name-of-a-group"] else [CARDS, *settings]
+    code, out, err = gonn(home, "plan", *words, *SMOKE)
     assert (code, out) == (2, "") and err.startswith(line) and len(err.splitlines()) == 1
-
-
-def test_groups_are_for_screens(home, monkeypatch, capsys):
-    monkeypatch.setenv("GONN_HOME", str(home))
-    for group in ("all", "gonn", "net.head"):
-        assert cli.run(["plan", group]) == 2
-        line = f"NAME={group}: a group of enhancements; valid: single ones, or DESIGN=screen\n"
-        assert capsys.readouterr().err == line

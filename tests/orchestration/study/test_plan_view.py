@@ -37,28 +37,11 @@ def test_what_it_says(plan):
         ["gonn-b5", "the base's"],
         ["without parametric_relu", 'net.activation = "relu"'],
     ]
-    assert [len(row) for row in rows(out)] == [4, 4]
-    facts = out.splitlines()[-4:]
-    assert facts[:2] == [
-        "to train: 4 of 4 trials of 5,120 samples, 20,480 in all",
-        facts[1],
-    ]
-    assert facts[1].startswith("time: less than a minute with") and facts[1].endswith("by speeds measured here")
-    assert facts[2].startswith("judged on 1,") and facts[2].endswith(
-        " games (test; the smoke budget takes whole games until there are 1,000 positions)"
-    )
-    assert facts[3] == "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
-
-
-def test_a_busy_machine_is_said(plan, monkeypatch):
-    monkeypatch.setattr("orchestration.study.plan_view.os.cpu_count", lambda: 2)
-    said = []
-    monkeypatch.setattr("orchestration.study.plan_view.notes", lambda: type("Notes", (), {"print": said.append}))
-    for load in (1.5, 6.0):
-        monkeypatch.setattr("orchestration.study.plan_view.os.getloadavg", lambda load=load: (load, load, load))
-        plan("parametric_relu", "--budget", "smoke")
-    assert [line for line in said if "busy" in line] == [said[-1]]
-    assert said[-1].startswith("this machine is busy: load 6 on 2 cores; expect at least ")
+    assert [row[2].count(" new") for row in rows(out)] == [2, 2]
+    count, time, judged, smallest = out.splitlines()[-4:]
+    assert count == "to train: 4 of 4 trials of 5,120 samples, 20,480 in all"
+    assert time.startswith("time: less than a minute with") and time.endswith("by speeds measured here")
+    assert judged.startswith("judged on 1,") and smallest.startswith("smallest effect: unknown")
 
 
 def test_many_seeds_are_counted(plan):
@@ -70,22 +53,18 @@ def test_many_seeds_are_counted(plan):
 def test_the_same_question_has_the_same_id_and_arms_share_their_trials(plan):
     first, again, more = (plan("parametric_relu", "--seeds", seeds) for seeds in ("1,2", "2", "1,2,3"))
     assert first == again and more.splitlines()[0] != first.splitlines()[0]
-    assert [row[2:4] for row in rows(more)] == [row[2:4] for row in rows(first)]
+    assert all(one[2] in other[2] for one, other in zip(rows(first), rows(more), strict=True))
     other = plan("global_pooling_head", "--seeds", "2")
     assert rows(other)[0] == rows(first)[0]
     combined = plan("parametric_relu,global_pooling_head", "--seeds", "2", "--design", "factorial")
     assert rows(first)[0][2:] in [row[2:] for row in rows(combined)] and len(rows(combined)) == 4
 
 
-def test_a_design_with_arms_that_cannot_be_shows_them_all(tmp_path, monkeypatch, capsys):
+def test_a_design_with_arms_that_cannot_be_names_them(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     assert cli.run(["plan", "global_pooling_head,pooled_head_channels", "--design", "factorial"]) == 2
     out, err = capsys.readouterr()
-    assert [line.split("   ")[0].strip() for line in out.splitlines()[3:7]] == [
-        "gonn-b5 with none", "with pooled_head_channels", "with global_pooling_head",
-        "with global_pooling_head+pooled_head_channels",
-    ]  # fmt: skip
-    assert "pooled_head_channels needs global_pooling_head" in out and len(err.splitlines()) == 1
+    assert out == "" and "pooled_head_channels needs global_pooling_head" in err and len(err.splitlines()) == 1
     assert err.startswith(
         "NAME=global_pooling_head+pooled_head_channels: 1 of 4 arms cannot be: with pooled_head_channels ("
     )
@@ -108,7 +87,6 @@ def test_before_any_run_it_shows_time_and_smallest_effect_and_the_first_look(pla
     assert look and full and 2 < float(look[1]) < 5 < 20 < float(full[1]) < 60
     assert out.count("smallest effect that") == 2 and out.count("from the noise that ships") == 2
     assert "first look" not in plan("last_move_input", "--first-look", "no")
-    assert "first look" not in plan("last_move_input", "--no-first-look")
     for setting in (("--seeds", "4"), ("--samples", "50k"), ("--budget", "smoke"), ("--design", "factorial")):
         assert "first look" not in plan("last_move_input", *setting)
 
@@ -121,7 +99,7 @@ def test_speeds_are_measured_once_a_day(plan, tmp_path, monkeypatch):
 
 
 def test_the_smallest_effect_in_another_precision_is_a_rough_estimate(plan):
-    out = " ".join(plan("last_move_input", "--no-first-look", "--precision", "bf16").split())
+    out = " ".join(plan("last_move_input", "--first-look", "no", "--precision", "bf16").split())
     assert re.search(r"a rough estimate from the noise that ships \([^)]*, not in bf16\)", out)
     assert "study last_move_input-gonn-b5-cpu-bf16-" in out
 

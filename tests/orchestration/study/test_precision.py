@@ -7,6 +7,7 @@ import pytest
 
 from ablations.registry import load_registry
 from ablations.request import Request
+from ablations.resolve import resolve_study
 from ablations.schema import budget_label
 from ablations.search import Search
 from ablations.settings import line_of
@@ -19,7 +20,7 @@ from orchestration.search.optuna_rates import keep_search
 from orchestration.search.planning import SearchRequest, find_target, lay_out_search
 from orchestration.study.first_look import first_design
 from orchestration.study.looks import earlier_study
-from orchestration.study.plan import Plan, make_plan, resolve
+from orchestration.study.plan import Plan, make_plan
 from orchestration.study.rates import rates_of
 from orchestration.tracking.records import search_info, study_info
 from reports.results.group import conditions
@@ -37,7 +38,7 @@ def home(tmp_path, monkeypatch) -> Workspace:
 
 
 def planned(home: Workspace, **settings) -> Plan:
-    return make_plan(resolve(Request(**settings), home), home)
+    return make_plan(resolve_study(Request(**settings)), home)
 
 
 def test_all_arms_are_in_it_and_the_study_is_called_so(home):
@@ -61,10 +62,10 @@ def test_all_arms_are_in_it_and_the_study_is_called_so(home):
 
 def test_a_screen_and_a_first_look_are_in_it_too(home):
     asked = Request(name="parametric_relu", precision="bf16", budget="cpu")
-    look = first_design(resolve(asked, home))
+    look = first_design(resolve_study(asked))
     assert look is not None and look.budget.label == "cpu-bf16" and look.config.training.precision == "bf16"
     names = "parametric_relu,last_move_input,ladder_input"
-    screen = resolve(Request(name=names, design="screen", budget="smoke", precision="bf16"), home)
+    screen = resolve_study(Request(name=names, design="screen", budget="smoke", precision="bf16"))
     assert {arm.config.training.precision for arm in screen.arms} == {"bf16"} and screen.budget.label == "smoke-bf16"
 
 
@@ -129,9 +130,9 @@ def test_a_rate_is_of_the_precision_that_it_was_searched_in(home):
     keep_search(home, search)
     asked = Request(None, base="gonn-b5", budget="smoke", lr=f"found:{search.id}")
     with pytest.raises(SettingError, match="searched for gonn-b5 under budget smoke-bf16; .* under budget smoke$"):
-        rates_of(resolve(asked, home), home)
+        rates_of(resolve_study(asked), home)
     with pytest.raises(SettingError, match="trials to come"):  # its own, not yet finished
-        rates_of(resolve(replace(asked, precision="bf16"), home), home)
+        rates_of(resolve_study(replace(asked, precision="bf16")), home)
     request = SearchRequest("gonn-b5", budget="smoke")
     usual = lay_out_search(request, find_target(registry, request), prepared, home).search
     assert usual.id.startswith("lr-gonn-b5-smoke-starter-") and usual.precision is None

@@ -17,7 +17,7 @@ from orchestration.runners.local import LocalRunner
 from orchestration.search.experiment import ReportedSearch, SearchExperiment
 from orchestration.search.optuna_rates import keep_search, open_journal
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
-from orchestration.study import arm_rates
+from orchestration.study import rates as arm_rates
 from orchestration.study.plan import Plan, at_found_rates, plan_of
 from orchestration.study.rates import AdoptedRate, rates_of
 from reports.search.page import SearchFiles
@@ -115,7 +115,7 @@ def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own
 
     monkeypatch.setattr(arm_rates, "carry_out", carry_out)
     plan = planned(home, "elu", lr="search")
-    rates = arm_rates.search_arms(plan, Execution(home, LocalRunner()))
+    rates = arm_rates.search_arms(plan.design, plan.study, plan.prepared, Execution(home, LocalRunner()))
     control, treatment = plan.study.arms
     one, other = begun
     assert rates == {control.id: AdoptedRate(0.1, one.id), treatment.id: AdoptedRate(0.2, other.id)}
@@ -142,7 +142,7 @@ def test_a_study_waits_for_a_search_that_is_not_finished(home, monkeypatch):
     monkeypatch.setattr(arm_rates, "carry_out", carry_out)
     plan = planned(home, "elu", lr="search")
     with pytest.raises(UserError, match="16 of 16 trials are still to come; the same command resumes it"):
-        arm_rates.search_arms(plan, Execution(home, LocalRunner()))
+        arm_rates.search_arms(plan.design, plan.study, plan.prepared, Execution(home, LocalRunner()))
 
 
 @pytest.fixture
@@ -207,50 +207,39 @@ def test_a_declared_rate_that_cannot_be_adopted(home, declare):
     )
 
 
-@pytest.mark.parametrize(
-    "folder, name, line, told",
-    [
-        ("bases", "gonn-b5", "lr: {cpus: 0.1}", "bases/gonn-b5.yaml.lr=cpus: no such budget"),
-        ("bases", "gonn-b5", "lr: {cpu: search}", "lr.cpu"),
-        ("bases", "gonn-b5", "lr: {cpu: 0}", "lr.cpu"),
-        (
-            "cards/gonn",
-            "parametric_relu",
-            "lr: {gonn-b5: 0.1}",
-            "cards/gonn/parametric_relu.yaml.lr=gonn-b5: not a base under a budget; "
-            "valid: <base>.<budget> such as gonn-b5.cpu",
-        ),
-        (
-            "cards/go_nn",
-            "momentum_matched_rate",
-            "lr: {go-nn.cpu: 0.1}",
-            "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: the card toggles the learning rate itself; "
-            "valid: no lr",
-        ),
-    ],
-)
-def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, line, told):
+@pytest.mark.parametrize("folder, name, line, where", [
+    ("bases", "gonn-b5", "lr: {cpus: 0.1}", "bases/gonn-b5.yaml.lr=cpus: no such budget"),
+    ("bases", "gonn-b5", "lr: {cpu: search}", "lr.cpu"),
+    ("bases", "gonn-b5", "lr: {cpu: 0}", "lr.cpu"),
+    ("cards/gonn", "parametric_relu", "lr: {gonn-b5: 0.1}", "cards/gonn/parametric_relu.yaml.lr=gonn-b5: "),
+    ("cards/go_nn", "momentum_matched_rate", "lr: {go-nn.cpu: 0.1}",
+     "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: "),
+])  # fmt: skip
+def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, line, where):
     shutil.copytree(FOLDER, tmp_path / "ablations", ignore=shutil.ignore_patterns("*.py", "__pycache__", "starter"))
     path = tmp_path / "ablations" / folder / f"{name}.yaml"
     path.write_text(f"{line}\n{path.read_text()}")
+    registry = load_registry(tmp_path / "ablations")
     with pytest.raises(UserError) as error:
-        load_registry(tmp_path / "ablations").check()
-    assert told in str(error.value)
+        registry.base(name) if folder == "bases" else registry.card(name)
+    assert where in str(error.value)
 
 
 def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home):
     plan = planned(home, "elu", lr="search")
-    searched = list(arm_rates.arm_searches(plan, home).values())
+    searched = list(arm_rates.arm_searches(plan.design, plan.study, plan.prepared, home).values())
     requests = [SearchRequest("elu", arm, budget="smoke") for arm in ("on", "off")]
     by_itself = [lay_out_search(request, check_search(request)[0], starter_data(), home) for request in requests]
     assert [search.id for search in searched] == [search.id for search in by_itself], (
         "a search of an arm by itself is the same"
     )
-    for tells, each in zip((16, 4), arm_rates.arm_searches(plan, home).values(), strict=True):
+    for tells, each in zip(
+        (16, 4), arm_rates.arm_searches(plan.design, plan.study, plan.prepared, home).values(), strict=True
+    ):
         journal = open_journal(home, keep_search(home, each.search))
         for _ in range(tells):
             tried = journal.ask()
             journal.tell(tried.number, "done", 3.0 + abs(tried.rate - 0.02))
-    (control, found), (other, none) = arm_rates.rates_so_far(plan, home).values()
+    (control, found), (other, none) = arm_rates.rates_so_far(plan.design, plan.study, plan.prepared, home).values()
     assert found == AdoptedRate(control.rate, control.search.id) and 0.01 < found.rate < 0.04 and not control.unfinished
     assert none is None and other.unfinished == 12 and not home.runs.exists()

@@ -6,8 +6,9 @@ import pytest
 
 from ablations.registry import load_registry
 from ablations.request import Request, at_each_number, budget_at, parse_samples
+from ablations.resolve import resolve_study
 from gonn_core.errors import SettingError
-from orchestration.study.plan import Plan, make_plan, resolve
+from orchestration.study.plan import Plan, make_plan
 from reports.tables.formats import about
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
@@ -22,7 +23,7 @@ def planned(tmp_path, monkeypatch):
     def plans(**settings) -> list[Plan]:
         workspace = Workspace.here()
         requests = at_each_number(Request(**settings))
-        return [make_plan(resolve(request, workspace), workspace) for request in requests]
+        return [make_plan(resolve_study(request), workspace) for request in requests]
 
     return plans
 

@@ -64,7 +64,7 @@ def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, mon
         port = free.getsockname()[1]
     code = f"""
 from pathlib import Path
-from orchestration.cli.signals import terminable
+from orchestration.cli.command import terminable
 from orchestration.tracking.ui import serve
 with terminable():  # as in every command
     serve(Path({str(tmp_path)!r}), {port}, lambda: "1", lambda text: print(text, flush=True))

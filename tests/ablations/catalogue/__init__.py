@@ -1,1 +1,0 @@
-"""Enhancements by topic and words, names that were meant, drafts of cards."""

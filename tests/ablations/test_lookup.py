@@ -1,0 +1,66 @@
+"""Enhancements by words and by topic, and the names that a misspelt one may mean."""
+
+import pytest
+
+from ablations.lookup import BEGINNINGS, EXAMPLES, TOPICS, by_topic, find_card, matching, suggestions, topic_of
+from ablations.registry import load_registry
+from gonn_core.config import config_paths
+from gonn_core.errors import SettingError, UserError
+
+REGISTRY = load_registry()
+
+
+@pytest.mark.parametrize("name, first", [
+    ("prelu", "parametric_relu"),  # a value that it sets
+    ("parametric_rleu", "parametric_relu"),
+    ("PARAMETRIC_RELU", "parametric_relu"),
+    ("dilat", "dilated_convolutions"),
+    ("smolgn", "smolgen"),
+    ("pooling_global", "global_pooling_head"),
+    ("weight decay", "clark_weight_decay"),
+    ("clip_norm", "gradient_clipping"),  # a setting
+])  # fmt: skip
+def test_the_likeliest_suggestion_comes_first(name, first):
+    assert suggestions(REGISTRY, name)[0] == first
+
+
+@pytest.mark.parametrize("name", ["foo", "\x1b[31m[red]<b>\n`", "x" * 10_000])
+def test_nothing_is_suggested_where_nothing_is_like_it(name):
+    assert suggestions(REGISTRY, name) == []
+    with pytest.raises(SettingError) as error:
+        find_card(REGISTRY, name)
+    assert error.value.setting == "NAME" and error.value.valid.startswith("`make list`")
+
+
+def test_words_are_looked_for_in_names_titles_settings_and_values():
+    def ids(words):
+        return [card.id for card in matching(REGISTRY.cards.values(), words)]
+
+    assert ids("elu")[0] == "elu" and "parametric_relu" not in ids("elu")  # beginnings of words
+    assert "batchnorm_gamma" in ids("norm_gamma") and {"smolgen", "smolgen_swish"} <= set(ids("smolgen"))
+    assert set(ids("ladder input")) < set(ids("ladder")) and ids("LADDER") == ids("ladder")
+    assert ids("net.head.kernel") == ids("net head kernel") and ids("zzz") == ids("") == ids("..") == []
+
+
+def test_examples_are_named_where_no_name_is_given():
+    with pytest.raises(UserError) as error:
+        find_card(REGISTRY, "")
+    assert set(EXAMPLES) <= set(REGISTRY.cards) and all(f"NAME={name}" in str(error.value) for name in EXAMPLES)
+
+
+def test_every_card_has_a_topic_and_every_topic_cards():
+    grouped = by_topic(REGISTRY.cards.values())
+    assert list(grouped) == list(TOPICS) and set(BEGINNINGS.values()) == set(TOPICS)
+    assert sorted(card.id for cards in grouped.values() for card in cards) == list(REGISTRY.cards)
+    for path in config_paths():
+        assert any(path.startswith(start) for start in BEGINNINGS), path
+
+
+def test_topics_follow_from_settings():
+    topics = {
+        "ladder_input": "input", "history_dropping": "input", "parametric_relu": "block", "smolgen": "block",
+        "global_pooling_head": "head", "three_output_planes": "head", "aux_ownership": "loss",
+        "l2_policy_loss": "loss", "gradient_clipping": "optimiser", "batch_of_50": "optimiser",
+        "drop_illegal_games": "data", "symmetry_averaging": "data", "warm_up": "schedule",
+    }  # fmt: skip
+    assert {name: topic_of(REGISTRY.card(name)) for name in topics} == topics
