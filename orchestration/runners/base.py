@@ -194,7 +194,8 @@ class JobQueue:
             self.end(job, Outcome(job.id, "failed", f"{why}, {ATTEMPTS} times"))
 
     def queue_running_again(self, why: str) -> None:
-        """All workers are gone, through no fault of their trials."""
+        """All workers are gone, through no fault of their trials, even of those whose process died first."""
+        self._deaths.clear()
         for job, _ in list(self._running.values()):
             self._queue_again(job, why)
 

@@ -177,8 +177,8 @@ def test_a_part_of_ray_is_killed_and_the_numbers_are_those_of_an_undisturbed_run
 
     outcomes = RayRunner(function=f"{FAKES}:run_held").run(jobs, 1, on_event)
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
-    ((trial, message),) = reasons
-    assert trial == jobs[0].id and "\n" not in message
+    assert {trial for trial, _ in reasons} == {jobs[0].id}, "its process may be reported dead before Ray is"
+    assert not [text for _, text in reasons if "\n" in text]
     assert not [pid for pid in seen if Path(f"/proc/{pid}").exists()]
     assert not list(Path("/tmp").glob(f"{ray_runner.NAME}{os.getpid()}-*"))
     for job in jobs:
