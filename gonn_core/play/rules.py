@@ -62,15 +62,11 @@ _LINES = {3: 0.50, 4: 0.33, 5: 0.15}
 played)."""
 
 
-def _points_of_line(line: int) -> np.ndarray:
-    rows, cols = np.divmod(np.arange(POINTS), SIZE)
-    distance = np.minimum(np.minimum(rows, cols), np.minimum(SIZE - 1 - rows, SIZE - 1 - cols)) + 1
-    return np.flatnonzero(distance == line)
-
-
+_EDGE = np.minimum(np.arange(SIZE), np.arange(SIZE)[::-1]) + 1
+_LINE = np.minimum.outer(_EDGE, _EDGE).ravel()
 _CHANCES = np.zeros(POINTS)
 for _line, _share in _LINES.items():
-    _CHANCES[_points_of_line(_line)] = _share / len(_points_of_line(_line))
+    _CHANCES[_line == _LINE] = _share / np.count_nonzero(_line == _LINE)
 _CHANCES[POINTS // 2] = 1 - sum(_LINES.values())
 
 

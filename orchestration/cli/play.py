@@ -66,7 +66,7 @@ def match_(**settings):
 
     Each is a trained net, TRIAL[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=guard], or
     gnugo[:LEVEL], or any GTP command in quotes. Colours alternate. A game still on after 722 moves (untrained
-    nets hardly pass) is scored as it stands. The same command goes on where it was stopped.
+    nets hardly pass) is scored as it is. The same command resumes a match.
     """
     with moving(LOADING):
         from orchestration.play import match
@@ -125,8 +125,8 @@ def elo(**settings):
     """Rate the snapshots of a trained BASE by games among them.
 
     BASE is the name of a base, of which a finished run is taken, or the beginning of a trial's id. Neighbours play
-    until the 95 % interval of their difference is narrow enough; the strongest plays GNU Go. The same command goes on
-    where it was stopped.
+    until the 95 % interval of their difference is narrow enough; the strongest plays GNU Go. The same command
+    resumes a ladder.
     """
     from orchestration.play import ladder
 

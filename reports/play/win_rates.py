@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ablations.study import Contrast
-from gonn_core.play.match.record import SIDES, Match
+from gonn_core.play.match.record import SIDES
 from reports.play.players import choice_text, is_net
 from reports.play.rating import wilson
 from reports.results.study_results import StudyResults
@@ -78,25 +78,25 @@ class WinRate:
 
     @property
     def points(self) -> float:
-        return sum(each.points for each in self.seeds)
+        return sum(seed.points for seed in self.seeds)
 
     @property
     def games(self) -> int:
-        return sum(each.games for each in self.seeds)
+        return sum(seed.games for seed in self.seeds)
 
     @property
     def trials(self) -> tuple[str, ...]:
-        return tuple(trial for each in self.seeds for trial in each.trials)
+        return tuple(trial for seed in self.seeds for trial in seed.trials)
 
 
 def win_rates(results: StudyResults) -> list[WinRate]:
     """Of every card and choice with games, in the order of the study; q over the cards of each choice."""
     thresholds, unjudged = results.study.thresholds, results.unjudged
-    played = [(each.card, *games) for each in results.study.contrasts for games in _games(results, each).items()]
+    played = [(pair.card, *games) for pair in results.study.contrasts for games in _games(results, pair).items()]
     effects = {(choice, card): win_rate_effect(card, seeds) for card, choice, seeds in played}
-    for wanted in () if unjudged else {choice for choice, _ in effects}:
-        effects |= with_q({key: each for key, each in effects.items() if key[0] == wanted}, thresholds)
-    verdicts = {key: unjudged or judge_effect(each, "higher", thresholds) for key, each in effects.items()}
+    for choice in () if unjudged else {choice for choice, _ in effects}:
+        effects |= with_q({key: effect for key, effect in effects.items() if key[0] == choice}, thresholds)
+    verdicts = {key: unjudged or judge_effect(effect, "higher", thresholds) for key, effect in effects.items()}
     return [
         WinRate(card, choice, seeds, effects[choice, card], verdicts[choice, card]) for card, choice, seeds in played
     ]
@@ -107,47 +107,37 @@ def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGam
     side."""
     if len(contrast.with_it) > 1 or len(contrast.without) > 1:
         return {}
-    pairs: dict[frozenset | None, tuple[int, str, str]] = {}
-    with_it, without = (results.of_arm(arm) for arm in (contrast.with_it[0], contrast.without[0]))
-    others = {trial.seed: trial for trial in without}
-    for one in with_it:
-        other = others.get(one.seed)
-        if other is not None and one.result is not None and other.result is not None:
-            pairs[frozenset(((one.id, one.result["samples"]), (other.id, other.result["samples"])))] = (
-                one.seed,
-                one.id,
-                other.id,
-            )
+    pairs: dict[frozenset, tuple[int, str, str]] = {}
+    without = {trial.seed: trial for trial in results.of_arm(contrast.without[0])}
+    for trial in results.of_arm(contrast.with_it[0]):
+        other = without.get(trial.seed)
+        if other is not None and trial.result is not None and other.result is not None:
+            nets = frozenset(((trial.id, trial.result["samples"]), (other.id, other.result["samples"])))
+            pairs[nets] = trial.seed, trial.id, other.id
     sums: dict[str, dict[int, SeedGames]] = {}
     for match in results.played:
-        players = _net_pair(match)
-        if players not in pairs or not match.games:
+        a, b = (match.players[side] for side in SIDES)
+        if not (match.games and is_net(a) and is_net(b)) or a["choice"] != b["choice"]:
             continue
-        seed, trial, other_trial = pairs[players]
-        side = next(side for side in SIDES if match.players[side]["trial"] == trial)
-        by_seed = sums.setdefault(choice_text(match.players["A"]), {})
-        known = by_seed.get(seed, SeedGames(seed, (trial, other_trial), 0.0, 0))
-        by_seed[seed] = replace(known, points=known.points + match.points(side), games=known.games + len(match.games))
+        nets = frozenset(((a["trial"], a["samples"]), (b["trial"], b["samples"])))
+        if nets in pairs:
+            seed, with_it, without_it = pairs[nets]
+            points = match.points("A" if a["trial"] == with_it else "B")
+            by_seed = sums.setdefault(choice_text(a), {})
+            before = by_seed.get(seed, SeedGames(seed, (with_it, without_it), 0.0, 0))
+            by_seed[seed] = replace(before, points=before.points + points, games=before.games + len(match.games))
     return {choice: tuple(by_seed[seed] for seed in sorted(by_seed)) for choice, by_seed in sorted(sums.items())}
-
-
-def _net_pair(match: Match) -> frozenset | None:
-    """Trials and samples of two nets that choose their moves alike; None for any other match."""
-    a, b = match.players["A"], match.players["B"]
-    if not (is_net(a) and is_net(b)) or a["choice"] != b["choice"]:
-        return None
-    return frozenset(((a["trial"], a["samples"]), (b["trial"], b["samples"])))
 
 
 def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
     """Win rate - 1/2: mean over seeds, interval by t over seeds."""
-    rates, n = np.array([each.points / each.games for each in seeds]), len(seeds)
-    whole, points = sum(each.games for each in seeds), sum(each.points for each in seeds)
-    likely = (points + 0.5) / (whole + 1)  # never 0 or 1: all games won are not all games to come
+    rates, n = np.array([seed.points / seed.games for seed in seeds]), len(seeds)
+    games, points = sum(seed.games for seed in seeds), sum(seed.points for seed in seeds)
+    likely = (points + 0.5) / (games + 1)  # never 0 or 1: all games won are not all games to come
     part = None
     if n > 1:  # seeds that happen to agree would make an interval that further games of the same nets leave
-        parts = (float(rates.var(ddof=1)) / n, n - 1.0), (likely * (1 - likely) / whole, whole - 1.0)
-        part = max(parts, key=lambda each: each[0] ** 0.5 * quantile(0.975, each[1]))
+        parts = (float(rates.var(ddof=1)) / n, n - 1.0), (likely * (1 - likely) / games, games - 1.0)
+        part = max(parts, key=lambda pair: pair[0] ** 0.5 * quantile(0.975, pair[1]))
     return effect_of(card, float(rates.mean() - 0.5), part, EvaluationNoise(0.0, 0.0, 2), (n, n))
 
 

@@ -91,7 +91,7 @@ def ko_game(seed: int, moves: int):
         game.play(move)
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(st.integers(0, 2**32))
 def test_random_ko_games_agree_with_the_slow_rules(seed):
     for game, slow, points in ko_game(seed, 40):
@@ -106,7 +106,7 @@ def test_random_ko_games_agree_with_the_slow_rules(seed):
         assert {p for p in points if candidates[p]} == slow_candidates(board, here, colour)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32))
 def test_whole_games_agree_with_sgfmill_on_captures_and_undo_restores_them(seed):
     generator = np.random.default_rng(seed)

@@ -148,7 +148,7 @@ def test_players_as_they_are_named(tmp_path):
         (f"{folder},symmetries=2", "symmetries=2: .*valid: 1, 8"),
         (f"{folder},speed=9", "'speed=9' is no option"),
         (f"{folder},history=none,history=last", "given twice"),
-        (f"{folder}@many", "after @ stands the number of samples"),
+        (f"{folder}@many", "a number of samples"),
         ("", "names no player"),
     ):
         with pytest.raises(SettingError, match=problem):

@@ -56,7 +56,7 @@ def replayed(game: Game) -> PlaneSource:
     )
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32), st.integers(2, 120), st.sampled_from([None, {60: BLACK, 61: WHITE, 80: BLACK}]))
 def test_rows_are_the_stores(seed, moves, setup):
     game = played(seed, moves, setup)

@@ -24,7 +24,7 @@ def random_position(seed: int, moves: int) -> Game:
     return game
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32), st.integers(0, 400))
 def test_area_agrees_with_sgfmill(seed, moves):
     game = random_position(seed, moves)
@@ -160,7 +160,7 @@ def slow_owner(board, colour: int) -> set[int]:
     return set().union(*living, *(region for region in kept if any(vital(region, chain) for chain in living)))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 2**32), st.floats(0.02, 0.3))
 def test_unconditional_life_agrees_with_the_slow_rule(seed, emptiness):
     """Full boards of two or three large patches with holes: eyes of all kinds, shared and false ones, stones inside."""
@@ -198,7 +198,7 @@ def _attack(board: Board, colour: int, points: list[int], depth: int, alive: set
     return False
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32))
 def test_no_attacker_that_moves_alone_takes_what_is_unconditionally_alive(seed):
     """Late positions of random games in a small corner: everything the rule calls alive survives any number of enemy

@@ -62,7 +62,7 @@ def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> 
     else:
         raise SettingError("player", text, "names no player", _PLAYERS)
     if at and not (samples.isascii() and samples.isdigit() and int(samples)):
-        raise SettingError("player", text, "after @ stands the number of samples")
+        raise SettingError("player", text, "a number of samples belongs after @")
     return NetSpec(directory, int(samples) if at else None, parse_choice(options, text))
 
 

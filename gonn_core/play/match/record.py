@@ -6,7 +6,7 @@
 
 The id is a hash of match.json's content, so a match resumes where it was left and never mixes with another. A line that
 was torn by a kill is cut away at the next start. Voided games (an engine failed) are lines too; their number is then
-played anew. match.json and each line carry a checksum; games whose lines are damaged are played anew too.
+played again. match.json and each line carry a checksum; games whose lines are damaged are played again too.
 """
 
 import hashlib
@@ -143,11 +143,11 @@ def open_match(root: Path | str, match: Mapping) -> MatchRecord:
     (folder / "sgf").mkdir(parents=True, exist_ok=True)
     path = folder / "match.json"
     try:
-        known = read_record(path, FORMAT, _MATCH)
+        existing = read_record(path, FORMAT, _MATCH)
     except Damaged as damage:
         tell(damage, "it is written again")
-        known = None
-    if known is None:
+        existing = None
+    if existing is None:
         write_whole(path, sealed_json(match, allow_nan=False))
     record = MatchRecord(folder)
     if record.match != json.loads(json.dumps(match)):

@@ -51,15 +51,6 @@ def test_games_that_were_given_up_are_told(home, capsys):
     assert "game 0 voided (crash): B: " in told.err
 
 
-def test_refused_moves_are_told(home, capsys):
-    assert run(["match", net(home), fake("at=2", "does=illegal"), "--games", "1"]) == 0
-    told = capsys.readouterr()
-    assert (
-        "game 0: refused move: B plays" in told.err
-        and "Refused moves, each of which lost its game: 1 of Fake 1" in told.out
-    )
-
-
 def test_the_table_is_written(home, capsys):
     assert run(["matches"]) == 0
     assert "no games" in capsys.readouterr().out
@@ -118,10 +109,3 @@ def test_nets_play_each_other(home, capsys, monkeypatch):
     (folder,) = (home / "matches").iterdir()
     assert len((folder / "games.jsonl").read_text().splitlines()) == 3
     assert (folder / "sgf" / "2.sgf").exists()
-
-
-def test_a_player_against_itself_is_told(home, capsys):
-    assert run(["match", fake("stones=1"), fake("stones=1"), "--games", "1"]) == 0
-    assert "A and B are one player: " in capsys.readouterr().err
-    run(["match", fake("stones=1"), fake("stones=2"), "--games", "1"])
-    assert "one player" not in capsys.readouterr().err

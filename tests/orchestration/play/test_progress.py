@@ -46,10 +46,3 @@ def test_a_terminal_has_one_bar(monkeypatch):
     lines = stream.drawn()
     assert "game 3 voided" in lines
     assert lines[-1].startswith("match ") and lines[-1].endswith(" 3/3 games, 180.0/min, ETA 0:00")
-
-
-def test_nothing_is_said_when_nothing_was_played():
-    stream = io.StringIO()
-    with GameCount("match", 3, stream):
-        pass
-    assert stream.getvalue() == ""

@@ -152,11 +152,3 @@ def test_failed_games_are_counted_and_left_out(tmp_path, monkeypatch, capsys):
         and "game 2 failed: illegal move" in told.err
     )
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
-
-
-def test_a_folder_with_other_games_is_refused(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    (tmp_path / "games").mkdir()
-    (tmp_path / "games" / "mine.sgf").touch()
-    assert run(["data", "selfplay", "--engine", COMMAND, "--out", str(tmp_path / "games"), "--games", "1"]) == 2
-    assert "holds other files" in capsys.readouterr().err

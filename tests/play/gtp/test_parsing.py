@@ -4,7 +4,7 @@ numbers."""
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, point, point_name
@@ -74,6 +74,7 @@ def test_a_line_of_the_greatest_length_is_taken():
     assert command.problem is None and command.name == "name"
 
 
+@settings(max_examples=40)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_one_command_a_line(data):
     commands = list(read_commands(io.BytesIO(data)))
