@@ -198,7 +198,7 @@ def _draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: 
         margin += not reached
         low, high = claim_ends(finding)
         mark = Mark(colour, CLAIM_SHAPES[index % len(CLAIM_SHAPES)], same_conditions(finding))
-        at = samples if reached else total * (1 + 0.03 * margin)
+        at = float(samples) if reached and samples else total * (1 + 0.03 * margin)
         draw_range(axes, mark, (low + high) / 2, low, high, at, upright=True, size=7)
         card = f"{printable(finding.card, 40)} " if len(cards) > 1 else ""
         keys.append(marker_handle(mark, card + claim_label(finding)))

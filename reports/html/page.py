@@ -17,7 +17,7 @@ from gonn_core.errors import printable
 from reports.html.charts import caption, forest_svg
 from reports.page import TEMPLATES, Page
 from reports.stats.verdicts import Verdict
-from reports.tables.cells import Cell
+from reports.tables.cells import Cell, Column, Table
 from reports.tables.formats import NONE
 from reports.tables.writers import stacks
 
@@ -109,6 +109,10 @@ def inert_json(data: object) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
+def _stacks(table: Table) -> list[list[Column]]:
+    return stacks(table.shown())
+
+
 @cache
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
@@ -120,8 +124,9 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     filters = (inline, sort_key, breakable, anchor, caption)
-    environment.filters |= {"forest": forest_svg, "stacks": lambda table: stacks(table.shown())}
     environment.filters |= {each.__name__: each for each in filters}
+    environment.filters["forest"] = forest_svg
+    environment.filters["stacks"] = _stacks
     return environment.get_template("page.html.j2")
 
 

@@ -112,7 +112,7 @@ def paired_curve(results: StudyResults, contrast: Contrast) -> dict[int, np.ndar
     curve: dict[int, list[float]] = {}
     for point in sorted(set.intersection(*map(set, nats.values()))):
         on, off = (np.mean([nats[arm][point] for arm in side]) for side in (contrast.with_it, contrast.without))
-        curve.setdefault(point[0], []).append(on - off)
+        curve.setdefault(point[0], []).append(float(on - off))
     return {samples: np.array(deltas) for samples, deltas in curve.items()}
 
 

@@ -41,7 +41,7 @@ class MeasuredNet:
 
     def evaluation(self, history: str) -> int | None:
         """Number of the test evaluation with that history, None where the studies have none."""
-        kinds = [(each.split, each.history) for each in self.study.evaluations]
+        kinds: list[tuple[str, str]] = [(each.split, each.history) for each in self.study.evaluations]
         return kinds.index(("test", history)) if ("test", history) in kinds else None
 
     def evaluated(self, number: int | None) -> tuple[TrialResult, ...]:

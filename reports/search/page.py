@@ -62,7 +62,7 @@ def table_of(report: SearchReport) -> Table:
         samples = report.search.config.training.samples if each.state == "done" else max(each.points, default=0)
         nats = each.points.get(samples) if each.nats is None else each.nats
         nats = None if each.state == "diverged" else nats
-        values = {"rate": each.rate, "nats": nats, "samples": samples}
+        values: dict[str, object] = {"rate": each.rate, "nats": nats, "samples": samples}
         values |= {"state": each.state, "number": each.number, "trial": each.trial}
         rows.append(make_row(_COLUMNS, str(each.number), values, (each.trial,)))
     return Table("trials", "Trials by learning rate", _COLUMNS, tuple(rows))

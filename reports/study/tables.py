@@ -185,7 +185,8 @@ def deltas_table(report: Report, metrics: Sequence[str], evaluation: int, name: 
         *costs,
     )
     for contrast in study.contrasts:
-        values, trials = {"card": contrast.card}, used_trials(results, contrast, evaluation)
+        values: dict[str, Any] = {"card": contrast.card}
+        trials = used_trials(results, contrast, evaluation)
         values |= cost_values(results, contrast) if costs else {}
         for metric in metrics:
             effect = report.analyses[evaluation, metric].effect(contrast.card)
