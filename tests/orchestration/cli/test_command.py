@@ -49,7 +49,7 @@ def gonn(tmp_path, monkeypatch, capsys):
     ("plan elu --samples 0", "SAMPLES=0: "),
     ("plan elu --samples 0.5", "SAMPLES=0.5: "),
     ("plan elu --samples 1k,1000", "SAMPLES=1k,1000: "),
-    ("plan elu --samples 1k", "SAMPLES=1000: go-nn warms up over "),
+    ("plan parametric_relu --samples 1k", "SAMPLES=1000: gonn-b5 warms up over 1,600 samples"),
     ("plan elu --budget huge", "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
     ("plan elu --design all", "DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial, "),
     ("plan elu --device tpu", "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
