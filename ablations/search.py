@@ -78,7 +78,7 @@ class Search(Strict):
 
     @property
     def budget_label(self) -> str:
-        """`cpu`, `cpu-bf16`: what the budget is called beside other searches."""
+        """`cpu`, `cpu-bf16`: the budget's name next to other searches."""
         return budget_label(self.budget, self.precision)
 
     @property

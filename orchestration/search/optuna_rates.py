@@ -117,7 +117,7 @@ class RateOptimiser:
         first = [self._search.own_rate, *(low * (high / low) ** share for share in SPREAD)]
         if place < len(first) and not any(trial.state == states.WAITING for trial in trials):
             self._study.enqueue_trial({_RATE: min(max(first[place], low), high)})
-        # A seed of each question's own: after a kill nothing is asked that was asked before.
+        # Another seed for each question: after a kill, nothing is asked twice.
         self._study.sampler = self._optuna.samplers.TPESampler(
             n_startup_trials=len(first), seed=self._search.seed + len(trials)
         )

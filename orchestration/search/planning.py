@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from ablations.arms import resolve
 from ablations.data.datasets import Dataset, PreparedData, load_dataset, training_view
@@ -119,8 +120,8 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
     if request.name not in bases and not request.name.endswith(YAML):
         likely = [*get_close_matches(request.name, bases, SHOWN, 0.75), *suggestions(registry, request.name)]
         shown = "`gonn list --bases` and `make list` show"
-        known = f"{', '.join(likely[:SHOWN])}; {shown} all" if likely else f"those that {shown}"
-        raise SettingError("NAME", request.name, "no such base or enhancement", known)
+        valid = f"{', '.join(likely[:SHOWN])}; {shown} all" if likely else f"those that {shown}"
+        raise SettingError("NAME", request.name, "no such base or enhancement", valid)
     if request.arm is not None:
         problem = f"{request.name} is a base, which has no arms"
         raise SettingError("ARM", request.arm, problem, "an enhancement as NAME, or no ARM")
@@ -165,7 +166,7 @@ def search_of(request: SearchRequest, target: Target, prepared: PreparedData, wo
         workspace, prepared, (validation,), (), request.device, target.budget, compile=request.compile
     )
     config = seeded(target.config, seed)
-    decided = {"config": config, "validation": validation, "pruning": PRUNING}
+    decided: dict[str, Any] = {"config": config, "validation": validation, "pruning": PRUNING}
     decided |= {"rates": list(target.rates), "trials": request.trials, "seed": seed}
     search = Search(
         id=search_id(target.name, target.budget.label, prepared.dataset.label, decided),

@@ -147,14 +147,15 @@ class Writer:
         experiment = self._experiment(study).experiment_id
         runs, statuses = self._runs_of(experiment), {}
 
-        def get_run(role: str, name: str, title: str, parent: "Run | None", started: int | None = None, **tags: str):
+        def get_run(role: str, name: str, title: str, parent: "Run | None" = None, arm="", started: int | None = None):
             if (role, name) not in runs:
-                tags |= {"study": study.id, role: name, "role": role, "mlflow.source.name": "gonn"}
-                tags |= {"mlflow.parentRunId": parent.info.run_id} if parent else {}
+                tags = {"study": study.id, role: name, "role": role, "mlflow.source.name": "gonn"}
+                if parent is not None:
+                    tags |= {"mlflow.parentRunId": parent.info.run_id, _COLOUR: study.colour(arm)}
                 runs[role, name] = self._ask(self._mlflow.create_run, experiment, started, tags, title)
             return runs[role, name]
 
-        above = get_run("study", study.id, study.title, None)
+        above = get_run("study", study.id, study.title)
         commit = {"commit": study.commit, "dirty": str(study.dirty).lower(), "mlflow.source.git.commit": study.commit}
         self._write_values(above, study.settings, {**commit, **study.tags})
         if running:
@@ -166,9 +167,8 @@ class Writer:
                 if run := runs.get(("trial", trial.id)):
                     self._write_status(run, "KILLED")
                 continue
-            colour = {_COLOUR: study.colour(trial.arm)}
-            parent = get_run("arm", trial.arm, trial.arm, above, **colour) if trial.arm in study.arms else above
-            run = get_run("trial", trial.id, trial.name, parent, content.started, **colour)
+            parent = get_run("arm", trial.arm, trial.arm, above, trial.arm) if trial.arm in study.arms else above
+            run = get_run("trial", trial.id, trial.name, parent, trial.arm, content.started)
             self._write_trial(run, trial, content, metrics.get(trial.id, {}))
         return runs, statuses
 
@@ -233,7 +233,7 @@ class Writer:
 
     def _home(self, run: "Run", trial: str) -> str:
         """Id of the run that stores a trial's checkpoint: this one, unless another study's active run does."""
-        experiments = [each.experiment_id for each in self._pages(self._mlflow.search_experiments)]
+        experiments = [experiment.experiment_id for experiment in self._pages(self._mlflow.search_experiments)]
         for other in self._search_runs(experiments, f"tags.trial = '{trial}'"):
             if other.data.tags.get(_CHECKPOINT, "").startswith(f"runs:/{other.info.run_id}/"):
                 return other.info.run_id

@@ -235,8 +235,6 @@ def trial_content(folder: Path) -> TrialContent | None:
         "dirty": json.dumps(session["dirty"]),
         "device": session["device"],
         "compile": session.get("compile", "none"),
-        "init_seed": str(config["training"]["init_seed"]),
-        "data_seed": str(config["training"]["data_seed"]),
         "view": config["data"]["view"],
         **{f"version.{name}": version for name, version in session["versions"].items()},
         **{f"numerics.{name}": str(version) for name, version in tree["numerics"].items()},

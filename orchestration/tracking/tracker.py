@@ -30,21 +30,16 @@ _SECRET = r"[\w.-]*(?:passw|pwd|token|secret|key|auth|credential|signature|sig)[
 
 
 def tracking_uri(root: Path) -> str:
-    """`MLFLOW_TRACKING_URI`, or the database of the workspace at `root`. Raises SettingError for one that MLflow cannot
-    use."""
+    """`MLFLOW_TRACKING_URI`, or the database of the workspace at `root`. Raises SettingError (MLFLOW_TRACKING_URI) for
+    one that MLflow cannot use, and for a database whose Python driver is not installed, with the name of its
+    package."""
     uri = os.environ.get("MLFLOW_TRACKING_URI")
     if not uri:
         return f"sqlite:///{root / DATABASE}"
     if uri.split(":")[0].split("+")[0] not in _SCHEMES or "://" not in uri:
         raise _refused(uri, "not a tracking server or data base")
-    return uri
-
-
-def check_driver(uri: str) -> None:
-    """Check that the Python driver of a database is installed. Raises SettingError (MLFLOW_TRACKING_URI) that names its
-    package."""
     if uri.startswith(("http:", "https:", "sqlite:")):
-        return
+        return uri
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -54,6 +49,7 @@ def check_driver(uri: str) -> None:
         raise _refused(uri, "not a data base that can be used") from None
     except ImportError as error:
         raise _refused(uri, f"its driver {error.name} is not installed", _DRIVERS) from None
+    return uri
 
 
 def _refused(uri: str, problem: str, valid: str = f"a URI that starts with {', '.join(_SCHEMES)}") -> SettingError:
@@ -81,7 +77,6 @@ class Tracker:
         Raises SettingError for an invalid URI, or one of a database whose driver is not installed.
         """
         self.uri = tracking_uri(root)
-        check_driver(self.uri)
         self._root, self._runs, self._say = root, runs, say
         self._studies: dict[str, StudyInfo] = {}
         self._begun: set[str] = set()
@@ -143,7 +138,12 @@ class Tracker:
     def sync(self, studies: Sequence[tuple[StudyInfo, StudyReport | None]]) -> bool:
         """Rebuild all records of `studies` from files; runs that a killed command left RUNNING end. False when MLflow
         could not be written."""
-        return self._round(lambda writer: [writer.write_all(*study) for study in studies], patience=60)
+
+        def write(writer: Writer) -> None:
+            for study, report in studies:
+                writer.write_all(study, report)
+
+        return self._round(write, patience=60)
 
     def experiments(self, studies: Sequence[StudyInfo]) -> list[str | None] | None:
         """Ids of the experiments of studies, None for each that was never logged; None when MLflow cannot be asked.

@@ -96,7 +96,7 @@ def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
     `frames.effects()`."""
     trials = (row for report in reports for row in trial_rows(report.results))
     page = judge_page([report for report in reports if report.study.contrasts])
-    effects = (row for each in page for row in effect_rows(each, each.report.worths.get(each.card)))
+    effects = (row for each in page for row in effect_rows(each))
     return {
         "all-trials.csv": csv_bytes(make_frame("trials", trials)),
         "all-effects.csv": csv_bytes(make_frame("effects", effects)),

@@ -69,7 +69,7 @@ def draw_range(axes, mark: Mark, value: float, low: float, high: float, at: floa
 def draw_effect(
     axes, row: float, value: float, ends: Interval | None, mark: Mark, within: Reach, text: str | None = None
 ) -> bool:
-    """One effect on its row. What is off the axis is an arrow at its edge, with the numbers beside it (`text`, else
+    """One effect on its row. What is off the axis is an arrow at its edge, with its numbers (`text`, else
     those of a difference in nats). Returns whether it is."""
     if not within.holds(value):
         left = value < within.low
@@ -168,19 +168,19 @@ def handles(verdicts: Iterable[EffectVerdict], off: bool) -> list[Line2D]:
     """Entries of a legend: the verdicts that occur, in their order; that an arrow is off the axis, where there is
     one."""
     present = set(verdicts)
-    found = [
+    entries = [
         Line2D([], [], linewidth=1.8, label=f"{verdict}, 95 % interval", **mark.style())
         for verdict, mark in MARKS.items()
         if verdict in present
     ]
     if off:
         beyond = "beyond the axis (an effect there: its numbers)"
-        found.append(marker_handle(Mark("0.25", "<", True), beyond))
-    return found
+        entries.append(marker_handle(Mark("0.25", "<", True), beyond))
+    return entries
 
 
 def legend(figure, entries: Sequence[Artist]) -> None:
-    """Below a figure of WIDTH, in two columns where their words have room beside each other."""
+    """Below a figure of WIDTH, in two columns where there is room for two."""
     half = (len(entries) + 1) // 2
     lengths = [len(str(entry.get_label())) for entry in entries]
     widest = max(lengths[:half], default=0) + max(lengths[half:], default=0)

@@ -123,7 +123,7 @@ def _draw_curves(axes, results: StudyResults) -> None:
     axes.set(ylabel="validation nats", xlabel="samples")
     _fit_axis(axes, shown, below=0.1, above=0.6)
     cut = cut_at_uniform(axes, shown)
-    if len(results.study.arms) > 4 and not many:  # too many to find room beside the curves
+    if len(results.study.arms) > 4 and not many:  # too many for a place among the curves
         axes.legend(
             loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, columnspacing=1.2, fontsize=8, borderaxespad=0.2
         )
@@ -156,8 +156,8 @@ def _below_uniform(results: StudyResults) -> int:
 
 def _draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Artist]:
     """Mean paired difference with its 95 % band over seeds; right of the last sample the effects on the test games,
-    then the claims: marks at the claimed samples, in the margin when those are not reached or not told, hollow when the
-    conditions differ."""
+    then the claims: marks at the claimed samples, in the margin when those are not reached or not known, hollow under
+    other conditions."""
     axes.axhline(0.0, color="0.35", linewidth=0.9)
     study, total = results.study, _total_samples(results)
     cards = [contrast.card for contrast in study.contrasts]
@@ -194,11 +194,11 @@ def _draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: 
         keys.append(marker_handle(Mark("0.25", "o", True), games))
     for index, finding in enumerate(claims):
         colour, samples = _style(cards.index(finding.card) + 1)["color"], finding.claim.samples
-        reached = samples is not None and samples <= total
-        margin += not reached
+        reached = samples if samples is not None and samples <= total else None
+        margin += reached is None
         low, high = claim_ends(finding)
         mark = Mark(colour, CLAIM_SHAPES[index % len(CLAIM_SHAPES)], same_conditions(finding))
-        at = float(samples) if reached and samples else total * (1 + 0.03 * margin)
+        at = total * (1 + 0.03 * margin) if reached is None else reached
         draw_range(axes, mark, (low + high) / 2, low, high, at, upright=True, size=7)
         card = f"{printable(finding.card, 40)} " if len(cards) > 1 else ""
         keys.append(marker_handle(mark, card + claim_label(finding)))

@@ -13,18 +13,19 @@ from gonn_core.config import with_values
 from gonn_core.evaluation.metrics import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import SIDES, Match, game_points, player_id
-from reports.claims.findings import ClaimFinding, claim_values
+from reports.claims.findings import claim_values
 from reports.play.players import names_in, trial_names
 from reports.results.compare import used_trials
 from reports.results.group import MAIN
 from reports.results.page import PageRow
 from reports.results.study_results import StudyResults, TrialResult, curve_value
 from reports.stats.verdicts import Verdict
+from reports.study.report import Report
 from reports.study.tables import effect_values, trial_values
 from reports.tables.cells import Cell
 from reports.tables.entities import ENTITIES, frame_fields, frame_row
 from reports.tables.serial import number_text, safe_text
-from reports.worth.effects import Worth, worth_values
+from reports.worth.effects import worth_values
 
 Row = dict[str, object]
 
@@ -74,8 +75,8 @@ def curve_rows(results: StudyResults) -> Iterator[Row]:
             }
 
 
-def effect_rows(row: PageRow, worth: Worth | None) -> Iterator[Row]:
-    """One row per evaluation and metric of an enhancement in a group. worth: of its effect on the main loss."""
+def effect_rows(row: PageRow[Report]) -> Iterator[Row]:
+    """One row per evaluation and metric of an enhancement in a group, with the worth of its effect on the main loss."""
     results, study = row.report.results, row.report.results.study
     for (number, metric), page in row.effects.items():
         evaluation, trials = study.evaluations[number], used_trials(results, row.contrast, number)
@@ -92,17 +93,17 @@ def effect_rows(row: PageRow, worth: Worth | None) -> Iterator[Row]:
             "positions": evaluation.positions,
             "games": evaluation.games,
             "trials": " ".join(trials),
-            **worth_values(worth if (number, metric) == (MAIN, "nats") else None),
+            **worth_values(row.report.worths.get(row.card) if (number, metric) == (MAIN, "nats") else None),
         }
 
 
-def claim_rows(study: Study, findings: Iterable[ClaimFinding]) -> Iterator[Row]:
+def claim_rows(report: Report) -> Iterator[Row]:
     """One row per claim of one of the study's cards."""
-    for finding in findings:
+    for finding in report.findings:
         claim = finding.claim
         same = ("metric", "quantity", "direction", "section", "evidence")
         yield {
-            **_study(study),
+            **_study(report.study),
             **claim_values(finding),
             "card": finding.card,
             "claim": claim.id,
@@ -167,18 +168,18 @@ def arm_columns(results: Sequence[StudyResults], registry: Registry) -> pd.DataF
     """A row a trial, in the order of `trial_rows`. A column for each enhancement of these studies: whether the trial
     has it (missing: its base can only be with it, or without it). Then one for each setting in which the trials differ,
     seeds apart, by its path."""
-    cards = sorted({card for each in results for card in each.study.cards} & registry.cards.keys())
+    cards = sorted({card for result in results for card in result.study.cards} & registry.cards.keys())
     states: list[dict] = []
     settings: list[dict] = []
-    for each in results:
-        study, arms = each.study, {}
+    for result in results:
+        study, arms = result.study, {}
         toggles = {card: registry.card(card).on_base(study.base, study.budget).toggles for card in cards}
         for arm in study.arms:
             config = with_values(arm.config, {path: json.loads(value) for path, value in arm.values.items()})
             has = {card: {"on": True, "off": False}.get(card_state(config, toggles[card])) for card in cards}
             arms[arm.id] = has, config.model_dump(mode="json")
-        states += [arms[trial.arm][0] for trial in each.trials]
-        settings += [arms[trial.arm][1] for trial in each.trials]
+        states += [arms[trial.arm][0] for trial in result.trials]
+        settings += [arms[trial.arm][1] for trial in result.trials]
     frame = pd.json_normalize(settings).map(lambda value: json.dumps(value) if isinstance(value, list) else value)
     frame = frame.loc[:, frame.nunique(dropna=False) > 1]
     return pd.concat([pd.DataFrame(states, columns=cards, dtype="boolean"), frame], axis=1)

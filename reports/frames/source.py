@@ -1,26 +1,24 @@
 """What frames are read from: the studies and matches of a workspace, each read once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from ablations.registry import Registry, load_registry
 from ablations.study import Study, read_study
 from gonn_core.errors import Damaged, InputError, SettingError
 from gonn_core.files.json_files import tell
 from gonn_core.play.match.record import Match, load_matches
-from reports.results.compare import StudyAnalysis
 from reports.results.decisions import load_results
-from reports.results.group import MAIN, Groups
+from reports.results.group import Groups
 from reports.results.study_results import StudyResults
-from reports.study.report import study_analyses
+from reports.study.report import Report, make_report
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
-from reports.worth.effects import Worth, study_worths
 
-Wanted = str | Iterable[str] | None
+Names = str | Iterable[str] | None
 """A name, several, or all (None)."""
 
 
@@ -29,18 +27,11 @@ class Where(TypedDict, total=False):
 
     workspace: Path | str | None
     """Its folder; None: $GONN_HOME or the current folder."""
-    study: Wanted
+    study: Names
     """Ids or their beginnings."""
-    base: Wanted
-    budget: Wanted
-    data: Wanted
-
-
-class Analysed(NamedTuple):
-    """A study's results, and its statistics by evaluation and metric."""
-
-    results: StudyResults
-    analyses: Mapping[tuple[int, str], StudyAnalysis]
+    base: Names
+    budget: Names
+    data: Names
 
 
 class Source:
@@ -49,10 +40,10 @@ class Source:
     def __init__(
         self,
         workspace: Path | str | None = None,
-        study: Wanted = None,
-        base: Wanted = None,
-        budget: Wanted = None,
-        data: Wanted = None,
+        study: Names = None,
+        base: Names = None,
+        budget: Names = None,
+        data: Names = None,
     ):
         """See `Where`. Raises InputError for a folder that does not exist or a damaged file, SettingError for a name
         that none of the workspace's studies has."""
@@ -65,13 +56,13 @@ class Source:
                 studies.append(read_study(path))
             except Damaged as damage:
                 tell(damage, "the study is left out")
-        self.all_studies = sorted(studies, key=lambda each: (each.created, each.id))
-        filters = {"study": study, "base": base, "budget": budget, "data": data}
-        names = {setting: wanted for setting, wanted in filters.items() if wanted is not None}
-        self.filtered, self.studies = bool(names), self.all_studies
-        for setting, wanted in names.items():
-            chosen = _chosen(self.all_studies, setting, [wanted] if isinstance(wanted, str) else list(wanted))
-            self.studies = [each for each in self.studies if each.id in chosen]
+        self.all_studies = sorted(studies, key=lambda study: (study.created, study.id))
+        filters: dict[str, Names] = {"study": study, "base": base, "budget": budget, "data": data}
+        self.filtered, self.studies = False, self.all_studies
+        for setting, names in filters.items():
+            if names is not None:
+                chosen = _chosen(self.all_studies, setting, [names] if isinstance(names, str) else list(names))
+                self.filtered, self.studies = True, [study for study in self.studies if study.id in chosen]
         self._results: dict[str, StudyResults] = {}
 
     @cached_property
@@ -88,22 +79,12 @@ class Source:
         """Results of every chosen study, the earliest first."""
         return map(self._load, self.studies)
 
-    def analysed(self) -> Iterator[Analysed]:
-        """Results and statistics, as the report of the study has them, of every chosen study that compares
-        anything."""
-        groups = Groups(self.all_studies, self._load)
+    def reports(self) -> Iterator[Report]:
+        """Reports of every chosen study that compares anything."""
+        groups, controls = Groups(self.all_studies, self._load), Controls(self.all_studies, self._load)
         for results in self.results():
-            if results.study.evaluations and results.study.contrasts:
-                yield Analysed(results, study_analyses(results, self.registry, groups.of(results.study)))
-
-    def worths(self, analysed: Analysed) -> Mapping[str, Worth]:
-        """Card -> what its effect on the loss is worth, as the report of the study has it."""
-        results = analysed.results
-        return study_worths(results, analysed.analyses[MAIN, "nats"], self._controls.of(results.study))
-
-    @cached_property
-    def _controls(self) -> Controls:
-        return Controls(self.all_studies, self._load)
+            if (study := results.study).evaluations and study.contrasts:
+                yield make_report(results, self.registry, groups.of(study), controls.of(study))
 
     def _load(self, study: Study) -> StudyResults:
         if study.id not in self._results:
@@ -114,7 +95,7 @@ class Source:
 
 
 def _chosen(studies: Sequence[Study], setting: str, wanted: Sequence[str]) -> set[str]:
-    """Ids of the studies that have one of the wanted names. Raises SettingError for a name that none has."""
+    """Ids of the studies that have one of these names. Raises SettingError for a name that none has."""
     names = {study.id: study.id if setting == "study" else getattr(study, setting) for study in studies}
     chosen: set[str] = set()
     for name in wanted:

@@ -47,8 +47,8 @@ def study_curves(results: StudyResults, nats: StudyAnalysis) -> dict | None:
 
 
 def _differences(results: StudyResults, nats: StudyAnalysis, counts: Sequence[int]) -> list[dict]:
-    study, found = results.study, []
-    if study.design == "screen":  # what arms differ by there is many enhancements at once
+    study, differences = results.study, []
+    if study.design == "screen":  # its arms differ in many enhancements at once
         return []
     for contrast in study.contrasts:
         curve = paired_curve(results, contrast) if study.pairing == "by_position" else {}
@@ -60,7 +60,7 @@ def _differences(results: StudyResults, nats: StudyAnalysis, counts: Sequence[in
             tested = _rounded([effect.delta, *ends])
         bands = {count: (float(deltas.mean()), half_width(deltas)) for count, deltas in curve.items()}
         at = [bands.get(count, (math.nan, math.nan)) for count in counts]
-        found.append(
+        differences.append(
             {
                 "label": printable(contrast.card, 60),
                 "mean": _rounded([mean for mean, _ in at]),
@@ -69,7 +69,7 @@ def _differences(results: StudyResults, nats: StudyAnalysis, counts: Sequence[in
                 "tested": tested,
             }
         )
-    return found
+    return differences
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
@@ -88,7 +88,7 @@ BELOW = (
 
 def caption(curves: Sequence[dict]) -> str:
     """What the charts of these studies show, in words."""
-    return f"{ABOVE} {BELOW}" if any(each["differences"] for each in curves) else ABOVE
+    return f"{ABOVE} {BELOW}" if any(study["differences"] for study in curves) else ABOVE
 
 
 def forest_svg(rows: Sequence[ForestRow]) -> Markup:

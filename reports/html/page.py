@@ -50,24 +50,24 @@ def html_page(page: Page, pictures: Mapping[str, Mapping[str, bytes]]) -> bytes:
     for coverage in page.coverage:
         # `kgs, 4 of 15 training years (missing …)` once, then without what is missing
         whole = str(escape(_shown(coverage)))
-        before, found, after = text.partition(whole)
-        text = before + found + after.replace(whole, whole.partition(" (")[0])
+        before, first, after = text.partition(whole)
+        text = before + first + after.replace(whole, whole.partition(" (")[0])
     return (_squeezed(text) + "\n").encode()
 
 
 def _inside(page: Page, pictures: Mapping[str, Mapping[str, bytes]]) -> dict[str, tuple[str, bool]]:
     """Name of a picture -> its address, and whether it holds the picture: those beyond PICTURES_AT_MOST are named only,
     because they are files next to the page."""
-    room, found = PICTURES_AT_MOST, {}
+    room, addresses = PICTURES_AT_MOST, {}
     for picture in page.pictures:
         if files := pictures.get(picture.name):
-            name, content = min(files.items(), key=lambda each: (len(each[1]), each[0]))
+            name, content = min(files.items(), key=lambda file: (len(file[1]), file[0]))
             kind = "svg+xml" if name.endswith(".svg") else "png"
             address = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
             inside = len(address) <= room
             room -= len(address) if inside else 0
-            found[picture.name] = (address if inside else f"{picture.name}.png", inside)
-    return found
+            addresses[picture.name] = (address if inside else f"{picture.name}.png", inside)
+    return addresses
 
 
 def _squeezed(text: str) -> str:
@@ -124,9 +124,8 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     filters = (inline, sort_key, breakable, anchor, caption)
-    environment.filters |= {each.__name__: each for each in filters}
-    environment.filters["forest"] = forest_svg
-    environment.filters["stacks"] = _stacks
+    environment.filters |= {function.__name__: function for function in filters}
+    environment.filters |= {"forest": forest_svg, "stacks": _stacks}
     return environment.get_template("page.html.j2")
 
 

@@ -47,14 +47,14 @@ def _rates(axes, report: SearchReport) -> None:
             axes.fill_between(optimum.rates, optimum.low, optimum.high, color=_BLUE, alpha=0.18, linewidth=0)
             axes.plot(optimum.rates, optimum.curve, color=_BLUE, linewidth=1.8, label="curve, 95 % band")
         axes.axvline(optimum.rate, color=_ORANGE, linewidth=1.2, label=f"best rate {report.rate:g}")
-        rates, nats = [each.rate for each, _ in report.done], [nats for _, nats in report.done]
+        rates, nats = [trial.rate for trial, _ in report.done], [nats for _, nats in report.done]
         axes.plot(rates, nats, "o", color=_BLUE, markersize=4.5, label="trials, done")
         _limits(axes, nats)
-    own = f"without a search: {search.own_rate:g}"
-    axes.axvline(search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=own)
+    label = f"without a search: {search.own_rate:g}"
+    axes.axvline(search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=label)
     place = {"transform": axes.get_xaxis_transform(), "color": _GREY, "markersize": 6, "linestyle": "none"}
     for state, marker, label in (("pruned", "|", "given up"), ("diverged", "x", "diverged")):
-        rates = [each.rate for each in report.tried if each.state == state]
+        rates = [trial.rate for trial in report.tried if trial.state == state]
         if rates:
             axes.plot(rates, [0.97] * len(rates), marker, label=label, **place)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
@@ -78,13 +78,13 @@ def _limits(axes, nats: list[float]) -> None:
 def _curves(axes, report: SearchReport) -> None:
     colours, scale = colormaps["viridis"], LogNorm(*report.search.rates)
     shown = []
-    for each in report.tried:
-        if each.points:
-            curve = sorted(each.points.items())
-            style = {"color": colours(scale(each.rate))}
+    for trial in report.tried:
+        if trial.points:
+            curve = sorted(trial.points.items())
+            style = {"color": colours(scale(trial.rate))}
             axes.plot(*zip(*curve, strict=True), linewidth=1.0, marker=".", markersize=2.5, **style)
             shown += [nats for samples, nats in curve if samples >= report.search.config.training.samples / 2]
-            if each.state in ("pruned", "diverged"):
+            if trial.state in ("pruned", "diverged"):
                 axes.plot(*curve[-1], "x", markersize=5, **style)
     if shown:
         ordered = sorted(shown)
@@ -99,7 +99,7 @@ def _curves(axes, report: SearchReport) -> None:
 
 
 def _history(axes, report: SearchReport) -> None:
-    done = [(each.number + 1, nats) for each, nats in report.done]
+    done = [(trial.number + 1, nats) for trial, nats in report.done]
     if done:
         best = [min(nats for _, nats in done[: index + 1]) for index in range(len(done))]
         axes.plot(*zip(*done, strict=True), "o", color=_BLUE, markersize=3.5, label="trial")

@@ -43,11 +43,11 @@ def sentences(report: SearchReport) -> list[str]:
         done = len(report.done)
         why = "none bends upward" if done >= LEAST else f"it takes {LEAST} finished trials, there are {done}"
         lines.append(f"Best trial: learning rate {rate}, {level} validation nats. No curve, no interval: {why}.")
-    own = next((nats for each, nats in report.done if rounded(each.rate) == rounded(search.own_rate)), None)
-    if own is not None and own != optimum.nats:
+    usual = next((nats for trial, nats in report.done if rounded(trial.rate) == rounded(search.own_rate)), None)
+    if usual is not None and usual != optimum.nats:
         lines.append(
-            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own)} validation nats, "
-            f"{formats.signed(own - optimum.nats)} against {'the curve' if optimum.interval else 'that trial'}."
+            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(usual)} validation nats, "
+            f"{formats.signed(usual - optimum.nats)} against {'the curve' if optimum.interval else 'that trial'}."
         )
     if optimum.at_edge:
         between = " to ".join(map(_rate, search.rates))
@@ -58,13 +58,13 @@ def sentences(report: SearchReport) -> list[str]:
 def table_of(report: SearchReport) -> Table:
     """The trials by rate."""
     rows = []
-    for each in sorted(report.tried, key=lambda tried: tried.rate):
-        samples = report.search.config.training.samples if each.state == "done" else max(each.points, default=0)
-        nats = each.points.get(samples) if each.nats is None else each.nats
-        nats = None if each.state == "diverged" else nats
-        values: dict[str, object] = {"rate": each.rate, "nats": nats, "samples": samples}
-        values |= {"state": each.state, "number": each.number, "trial": each.trial}
-        rows.append(make_row(_COLUMNS, str(each.number), values, (each.trial,)))
+    for trial in sorted(report.tried, key=lambda trial: trial.rate):
+        samples = report.search.config.training.samples if trial.state == "done" else max(trial.points, default=0)
+        nats = trial.points.get(samples) if trial.nats is None else trial.nats
+        nats = None if trial.state == "diverged" else nats
+        values: dict[str, object] = {"rate": trial.rate, "nats": nats, "samples": samples}
+        values |= {"state": trial.state, "number": trial.number, "trial": trial.trial}
+        rows.append(make_row(_COLUMNS, str(trial.number), values, (trial.trial,)))
     return Table("trials", "Trials by learning rate", _COLUMNS, tuple(rows))
 
 
@@ -92,7 +92,7 @@ def notes(search: Search) -> list[str]:
 def _markdown(report: SearchReport, figure: bool) -> str:
     search, table = report.search, markdown_table(table_of(report))
     said, method = (
-        "\n".join(f"* {markdown_escape(each)}" for each in part) for part in (sentences(report), notes(search))
+        "\n".join(f"* {markdown_escape(line)}" for line in part) for part in (sentences(report), notes(search))
     )
     title, base, budget = map(markdown_escape, (search.title, search.base, search.budget_label))
     parts = [f"# Learning rate of {title}", f"`{search.id}`: {base}, {budget} budget", said]
@@ -116,7 +116,7 @@ def write_search_report(report: SearchReport, out_folder: Path) -> SearchFiles:
     """Write `<out_folder>/<search id>/`. Raises InputError when the disk does not take it."""
     from reports.search.figure import draw_search  # matplotlib, only where a figure is made
 
-    pictures = draw_search(report) if any(each.points for each in report.tried) else {}
+    pictures = draw_search(report) if any(trial.points for trial in report.tried) else {}
     folder = Path(out_folder) / report.search.id
     contents = {
         "report.md": _markdown(report, bool(pictures)).encode(),

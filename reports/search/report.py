@@ -62,7 +62,7 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
         fitted = x[_better(y)]
         grid = np.linspace(fitted.min(), fitted.max(), _POINTS)
         rates, curve = np.exp(grid), np.polyval(bent, grid)
-        around = np.array([np.polyval(each, grid) for each in bends if each is not None])
+        around = np.array([np.polyval(bend, grid) for bend in bends if bend is not None])
         low, high = np.quantile(around, [0.025, 0.975], axis=0)
     first, last = np.log(searched)
     at_edge = bool(min(at - first, last - at) < 0.05 * (last - first))
@@ -106,15 +106,15 @@ class SearchReport:
     @property
     def done(self) -> list[tuple[Tried, float]]:
         """Trials that are done, with their nats."""
-        return [(each, each.nats) for each in self.tried if each.state == "done" and each.nats is not None]
+        return [(trial, trial.nats) for trial in self.tried if trial.state == "done" and trial.nats is not None]
 
     @property
     def unfinished(self) -> int:
         """Trials that are still to come, or under way."""
-        return max(0, self.search.trials - sum(each.state in ("done", "pruned", "diverged") for each in self.tried))
+        return max(0, self.search.trials - sum(trial.state in ("done", "pruned", "diverged") for trial in self.tried))
 
 
 def search_report(search: Search, tried: Sequence[Tried]) -> SearchReport:
     """The report of a search with these trials."""
     report = SearchReport(search, tuple(tried), None)
-    return replace(report, optimum=find_optimum([(each.rate, nats) for each, nats in report.done], search.rates))
+    return replace(report, optimum=find_optimum([(trial.rate, nats) for trial, nats in report.done], search.rates))
