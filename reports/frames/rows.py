@@ -75,7 +75,7 @@ def curve_rows(results: StudyResults) -> Iterator[Row]:
             }
 
 
-def effect_rows(row: PageRow[Report]) -> Iterator[Row]:
+def effect_rows(row: PageRow) -> Iterator[Row]:
     """One row per evaluation and metric of an enhancement in a group, with the worth of its effect on the main loss."""
     results, study = row.report.results, row.report.results.study
     for (number, metric), page in row.effects.items():
