@@ -11,7 +11,7 @@ from tests.training.options import OPTIONS, new_trainer, option_config, real_bat
 LIKE_OTHERS = ("squared_error", "mask_illegal", "policy_weight", "stall_halving", "averaging", "conv", "clip_norm")
 
 
-@pytest.mark.parametrize("name", OPTIONS.keys() - LIKE_OTHERS)
+@pytest.mark.parametrize("name", sorted(OPTIONS.keys() - LIKE_OTHERS))
 def test_it_learns_a_few_positions(name):
     """The median of the last steps: whether the loss overshoots for a step, in some nets, depends on the last bits of
     the processor's sums."""

@@ -105,7 +105,7 @@ def test_the_smallest_effect_in_another_precision_is_a_rough_estimate(plan):
 
 
 def test_compiled_nets_are_told_by_those_that_are_not(plan, monkeypatch):
-    monkeypatch.setattr("gonn_core.training.compiling._missing", lambda device: None)
+    monkeypatch.setattr("orchestration.experiment.settings.check_compile", lambda *_: None)
     said = "; by nets that are not compiled"
     compiled, usual = (plan("parametric_relu", "--budget", "smoke", *more) for more in (("--compile", "body"), ()))
     assert said in " ".join(compiled.split()) and said not in " ".join(usual.split())
