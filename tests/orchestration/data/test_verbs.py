@@ -71,7 +71,7 @@ def test_declared_data_that_is_not_there(gonn, tmp_path, monkeypatch):
         "",
         f"{tmp_path}/gone: no such data folder; data set kgs looks there for {wanted}\n",
     )
-    line = f"{tmp_path}/empty: data set kgs finds no games: put {wanted} there\n"
+    line = f"{tmp_path}/empty: data set kgs needs {wanted}\n"
     assert gonn(*command, "--data-dir", tmp_path / "empty") == (2, "", line)
     monkeypatch.setenv("GONN_DATA", str(tmp_path / "empty"))
     assert gonn(*command) == (2, "", line)
@@ -149,9 +149,7 @@ def test_too_few_games_for_the_splits(gonn, tmp_path):
     code, out, err = gonn("plan", "parametric_relu", "--data", tmp_path / "one.sgf")
     told, line = err.splitlines()
     assert (code, out) == (2, "") and told.startswith("NAME=parametric_relu BASE=gonn-b5 ")
-    assert line.startswith("data set one.sgf: no positions for the ") and line.endswith(
-        " among 1 games; about 50 games are needed"
-    )
+    assert re.fullmatch(r"data set one\.sgf: no positions for the .* among 1 games", line)
     assert not (tmp_path / "home" / "studies").exists()
 
 
