@@ -281,9 +281,15 @@ if __name__ == "__main__":
             ray_runner.SILENCE_SECONDS = 10.0
             gcs.process.kill()
 
+    def source():
+        yield from jobs[:2]
+        while sum(kind == "finished" for kind, _ in events) < 2:
+            yield None
+        yield jobs[2]
+
     try:
         function = "tests.orchestration.runners.ray_fakes:run_noting_where"
-        ray_runner.RayRunner(cluster.address, function).run(jobs, None, on_event)
+        ray_runner.RayRunner(cluster.address, function).run(source(), None, on_event)
     except UserError as error:
         events.append(("error", str(error).replace(cluster.address, "HEAD")))
     print(json.dumps(events), flush=True)
