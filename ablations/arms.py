@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from ablations.data.game_filters import filled
+from ablations.data.schema import filled
 from ablations.designs import budget_config, card_state, unmet
 from ablations.registry import Registry
 from ablations.request import budget_at

@@ -7,15 +7,18 @@ A bad declaration is one line naming the file and the setting, as soon as somebo
 through all of them. Needs only pydantic and PyYAML.
 """
 
-from collections.abc import Callable
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ablations.checks import check_base, check_budget, check_card, check_published
 from ablations.declarations import FOLDER, Declarations, Declared, find, read_declarations
-from ablations.lookup import find_card
 from ablations.schema import YAML, Base, Budget, Enhancement
-from gonn_core.errors import UserError
+from ablations.wording import value_text
+from gonn_core.errors import SettingError, UserError
 
 
 @dataclass(frozen=True)
@@ -67,3 +70,99 @@ def load_registry(folder: Path | None = None) -> Registry:
     """The declarations of `folder` (those of this package unless given). Raises InputError or SettingError for files
     out of place."""
     return Registry(**read_declarations(FOLDER if folder is None else Path(folder)))
+
+
+SHOWN = 5
+"""At most so many names are suggested."""
+EXAMPLES = ("last_move_input", "parametric_relu", "global_pooling_head")
+"""Shown when no name is given."""
+
+
+def matching(cards: Iterable[Enhancement], text: str) -> list[Enhancement]:
+    """The cards that have all words of `text`, or words that begin so, in id, title, summary, settings or values. Those
+    with a word in their id or a value come first."""
+    words, matches = _words(text), []
+    for card in cards if words else ():
+        values = [value_text(value) for toggle in card.toggles.values() for value in (toggle.on, toggle.off)]
+        first = _words(f"{card.id} {' '.join(values)}")
+        last = _words(f"{card.title} {' '.join(card.toggles)} {card.system} {card.summary}")
+        if all(_begins(word, first + last) for word in words):
+            matches.append((not all(_begins(word, first) for word in words), card.id, card))
+    return [card for *_, card in sorted(matches, key=lambda match: match[:2])]
+
+
+def suggestions(declared: Declarations, name: str) -> list[str]:
+    """Ids of the cards that a name may mean, the likeliest first; empty when nothing is like it."""
+    name = name[:100]
+    close, similar = (difflib.get_close_matches(name.lower(), declared.cards, SHOWN, ratio) for ratio in (0.8, 0.6))
+    cards = []
+    for card in declared.cards:
+        with suppress(UserError):  # a bad file: `gonn check` reports it
+            cards.append(declared.cards[card])
+    about = [card.id for card in matching(cards, name)]
+    return list(dict.fromkeys([*close, *about, *similar]))[:SHOWN]
+
+
+def find_card(declared: Declarations, name: str, problem: str = "no such enhancement") -> Enhancement:
+    """The card of that id. Raises SettingError (NAME) with the nearest ids, or UserError when no name is given."""
+    if name in declared.cards:
+        return declared.cards[name]
+    everything = f"`make list` shows all {len(declared.cards)}"
+    if not name.strip():
+        raise UserError(f"NAME: not given; for example {', '.join(f'NAME={card}' for card in EXAMPLES)}; {everything}")
+    raise SettingError(
+        "NAME", name, problem, "; ".join(filter(None, [", ".join(suggestions(declared, name)), everything]))
+    )
+
+
+def _begins(word: str, words: Iterable[str]) -> bool:
+    return any(known.startswith(word) for known in words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.lower())
+
+
+TOPICS = {
+    "input": "what the net is shown of a position",
+    "block": "the body of the net: layers, blocks, activations, their first weights",
+    "head": "from the body to the moves",
+    "loss": "what is learned, auxiliary targets included",
+    "optimiser": "how weights are changed: rule, momentum, batch, averages",
+    "data": "which games and positions, and how they are turned",
+    "schedule": "how the learning rate changes over a run",
+}
+"""Topic -> what it is, in the order of a list."""
+BEGINNINGS = {
+    "data": "data",
+    "data.history": "input",
+    "evaluation": "data",
+    "features": "input",
+    "net": "block",
+    "net.conv.head": "head",
+    "net.conv.position_bias": "head",
+    "net.head": "head",
+    "net.residual.output_planes": "head",
+    "training": "optimiser",
+    "training.auxiliary": "loss",
+    "training.loss": "loss",
+    "training.mask_illegal": "loss",
+    "training.plane_weights": "loss",
+    "training.policy_weight": "loss",
+    "training.schedule": "schedule",
+}
+"""Beginning of a setting's path -> its topic; the longest counts."""
+
+
+def topic_of(card: Enhancement) -> str:
+    """The topic of a card: that of the setting which it names first."""
+    path = next(iter(card.toggles))
+    return BEGINNINGS[max((start for start in BEGINNINGS if path.startswith(start)), key=len)]
+
+
+def by_topic(cards: Iterable[Enhancement]) -> dict[str, list[Enhancement]]:
+    """Topic -> its cards, in the order of TOPICS; topics without any are left out."""
+    topics: dict[str, list[Enhancement]] = {topic: [] for topic in TOPICS}
+    for card in cards:
+        topics[topic_of(card)].append(card)
+    return {topic: of_topic for topic, of_topic in topics.items() if of_topic}

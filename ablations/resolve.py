@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ablations.arms import check_fit, place
 from ablations.data.datasets import Dataset, load_dataset
-from ablations.data.game_filters import filled, filters_of, own_games
+from ablations.data.schema import filled, filters_of, own_games
 from ablations.designs import SCREEN, card_state, design_arms
 from ablations.registry import Registry, load_registry
 from ablations.request import (

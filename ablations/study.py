@@ -72,6 +72,11 @@ class EvaluationRef(Strict):
     positions: int
     games: int
 
+    @property
+    def size_text(self) -> str:
+        """`20,174 positions of 107 games`."""
+        return f"{self.positions:,} positions of {self.games:,} games"
+
 
 class Looks(Strict):
     """A plan of looks at a growing number of seeds (`SEEDS=4..16`)."""
@@ -105,7 +110,7 @@ class Thresholds(Strict):
     underpowered; smallest_*: the least delta by unit of the metric (nats; shares of 1, as top-1; places of the played
     move's rank); claim_share: delta is at least this share of the claim; noise_weight: degrees of freedom that the
     noise of other comparisons has at most against a comparison's own (`reports.stats.model`); power: see
-    `reports.stats.power`.
+    `reports.stats.model`.
     """
 
     alpha: float = 0.05

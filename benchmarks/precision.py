@@ -35,8 +35,7 @@ from reports.results.study_results import StudyResults
 from reports.stats.estimates import ArmResult, Effect, mean_effect
 from reports.tables.cells import Cell, Column, Row, Table
 from reports.tables.formats import interval, level, p_value, signed
-from reports.tables.serial import csv_text
-from reports.tables.writers import markdown_table
+from reports.tables.writers import csv_text, markdown_table
 from reports.workspace import Workspace
 
 BOTH = ("fp32", "bf16")

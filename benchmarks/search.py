@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ablations.data.datasets import load_dataset
-from ablations.data.game_filters import with_view
+from ablations.data.schema import with_view
 from ablations.designs import budget_config
 from ablations.registry import load_registry
 from ablations.search import Search, rate_range, rounded

@@ -39,7 +39,7 @@ class ForestRow:
 class Section:
     """Sentences in markdown, pictures, tables. `folded` tables are hidden at first.
 
-    points: the sentences are a list. forest, curves: drawn by the page for a browser (`reports.html.charts`), in
+    points: the sentences are a list. forest, curves: drawn by the page for a browser (`reports.html.page`), in
     markdown the pictures show them. small: a section of the browser's page that is closed at
     first.
     """

@@ -1,6 +1,7 @@
 """Declarations of data sets (datasets/*.yaml): what they may say, and whose claims their games can judge."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -8,8 +9,9 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, model_validator
 
 from ablations.strict_yaml import read_yaml
-from gonn_core.config import Strict, parse_model
+from gonn_core.config import Strict, TrialConfig, parse_model, with_values
 from gonn_core.errors import SettingError
+from gonn_core.settings.data import GamesConfig
 
 DECLARATIONS: Final = Path(__file__).parents[1] / "datasets"
 TEMPLATE: Final = "path"
@@ -137,3 +139,38 @@ def years_lacking(coverage: str) -> str:
 def path_label(name: str) -> str:
     """What a data set given as a path is called, never as a declared one."""
     return f"{name} (path)" if name in dataset_names() or name == TEMPLATE else name
+
+
+EVERYTHING = GamesConfig(
+    min_rank=-30,
+    min_opponent_rank=-30,
+    max_handicap=361,
+    drop_illegal=False,
+    drop_corrupt=False,
+    min_year=0,
+    ignore_amateurs=False,
+)
+"""Every filter at the value that lets all games and all movers through."""
+PREFIX = "data.games."
+
+
+def own_games(declared: FilterDeclaration) -> GamesConfig:
+    """A data set's own filter; where it has no condition, the value of EVERYTHING."""
+    given = {name: getattr(declared, name) for name in GamesConfig.model_fields}
+    return EVERYTHING.model_copy(update={name: value for name, value in given.items() if value is not None})
+
+
+def filters_of(cards: Iterable) -> set[str]:
+    """Names of the filters that cards (objects with toggles) toggle."""
+    return {path.removeprefix(PREFIX) for card in cards for path in card.toggles if path.startswith(PREFIX)}
+
+
+def filled(config: TrialConfig, cards: Iterable, own: GamesConfig = EVERYTHING) -> TrialConfig:
+    """`config` with the filters that cards toggle at a data set's own values, where it leaves them unset."""
+    unset = {name for name in filters_of(cards) if getattr(config.data.games, name) is None}
+    return with_values(config, {PREFIX + name: getattr(own, name) for name in unset}) if unset else config
+
+
+def with_view(config: TrialConfig, digest: str) -> TrialConfig:
+    """`config` on the training view of that digest, its filters taken out: what a trial is."""
+    return with_values(config, {"data.view": digest, **{PREFIX + name: None for name in GamesConfig.model_fields}})

@@ -14,8 +14,7 @@ from ablations.arms import bases_of, misfit
 from ablations.claimed import within
 from ablations.declarations import Declarations
 from ablations.designs import card_state
-from ablations.lookup import find_card
-from ablations.registry import Registry
+from ablations.registry import Registry, find_card
 from ablations.schema import Base, Budget, Enhancement
 from ablations.screens.arms import Flips, with_cards
 from ablations.screens.fractions import FRACTIONS, LARGEST, LEAST, exclusive_groups, group_width, make_screen

@@ -8,8 +8,7 @@ from rich.text import Text
 
 from ablations.arms import bases_of, misfit
 from ablations.coverage import check_documents, load_coverage, sections_of
-from ablations.lookup import topic_of
-from ablations.registry import Registry, load_registry
+from ablations.registry import Registry, load_registry, topic_of
 from ablations.schema import Enhancement
 from ablations.wording import claim_text, conditions_text, value_text
 from orchestration.catalogue.listing import last_reported

@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.arms import bases_of
-from ablations.lookup import TOPICS, by_topic, matching, suggestions, topic_of
-from ablations.registry import Registry, load_registry
+from ablations.registry import TOPICS, Registry, by_topic, load_registry, matching, suggestions, topic_of
 from ablations.schema import Enhancement, budget_label
 from ablations.wording import main_claim
 from gonn_core.errors import SettingError, UserError, printable

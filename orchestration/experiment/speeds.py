@@ -44,10 +44,9 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import RunSettings
 from orchestration.console import Bar, Display
 from orchestration.runners.gpus import device_title, places
-from reports.results.costs import net_cost
 from reports.results.decisions import KnownNoise, planned_effect
-from reports.stats.model import RunNoise
-from reports.stats.power import smallest_effect
+from reports.results.nets import net_cost
+from reports.stats.model import RunNoise, smallest_effect
 from reports.tables.formats import about
 from reports.workspace import Workspace
 

@@ -37,8 +37,7 @@ from reports.play.ladder import (
     read_ladder,
 )
 from reports.play.players import engine_text, player_names
-from reports.results.costs import net_cost
-from reports.results.nets import structure
+from reports.results.nets import net_cost, structure
 from reports.tables.formats import count
 from reports.tables.writers import print_table
 from reports.workspace import Workspace

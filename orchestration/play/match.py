@@ -37,8 +37,7 @@ from orchestration.study.report import report_study
 from reports.play.matches import match_table
 from reports.play.players import names_in, player_names
 from reports.study.tables import report_tables
-from reports.tables.serial import csv_text
-from reports.tables.writers import markdown_table, print_table
+from reports.tables.writers import csv_text, markdown_table, print_table
 from reports.workspace import Workspace, write_files
 
 ENGINE_SECONDS = 120

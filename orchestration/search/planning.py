@@ -8,10 +8,9 @@ from typing import Any
 
 from ablations.arms import resolve
 from ablations.data.datasets import Dataset, PreparedData, load_dataset, training_view
-from ablations.data.game_filters import with_view
+from ablations.data.schema import with_view
 from ablations.designs import budget_config, why_equal
-from ablations.lookup import EXAMPLES, SHOWN, suggestions
-from ablations.registry import Registry, load_registry
+from ablations.registry import EXAMPLES, SHOWN, Registry, load_registry, suggestions
 from ablations.request import Device
 from ablations.schema import YAML, Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, rate_range, search_id

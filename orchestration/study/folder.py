@@ -12,7 +12,7 @@ from gonn_core.files.whole import locked
 from gonn_core.training.compiling import Compile
 from orchestration.experiment.folder import STUDIES
 from orchestration.experiment.speeds import speeds_of
-from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
+from reports.results.study_results import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
 from reports.workspace import Workspace
 
 _SHOWN = 8

@@ -16,8 +16,8 @@ from gonn_core.trial.job import Job
 from orchestration.experiment.pipeline import is_complete
 from orchestration.study.folder import state_of
 from reports.results.decisions import load_results, trials_due
-from reports.results.speed_and_looks import LOOKS_FILE
-from reports.study.footnotes import decided
+from reports.results.study_results import LOOKS_FILE
+from reports.study.report import decided
 from reports.workspace import Workspace
 
 

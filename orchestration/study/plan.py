@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal, cast, get_args
 
 from ablations.data.datasets import PreparedData, training_view
-from ablations.data.game_filters import with_view
+from ablations.data.schema import with_view
 from ablations.registry import Registry
 from ablations.request import Request
 from ablations.resolve import Design

@@ -19,8 +19,8 @@ from orchestration.study.plan import Plan, at_found_rates, check_machine, make_p
 from orchestration.study.rates import AdoptedRate, rates_so_far
 from reports.results.decisions import KnownNoise, is_sequential, known_noise
 from reports.search.report import SearchReport
-from reports.stats.power import smallest_shown
-from reports.study.footnotes import looks_line
+from reports.stats.model import smallest_shown
+from reports.study.report import looks_line
 from reports.workspace import Workspace
 
 TRIALS_SHOWN = 4

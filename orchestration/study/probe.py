@@ -115,7 +115,7 @@ def _first_of_arms(study: Study, done: list[str]) -> list[str]:
 
 
 def _show_trial(trial: str, answers: ProbeAnswers) -> None:
-    from reports.probes.tables import groups_table, positions_table
+    from reports.probes.effects import groups_table, positions_table
 
     _print(groups_table(answers, f"Probes of trial {trial}"))
     _print(positions_table(answers))
@@ -123,8 +123,7 @@ def _show_trial(trial: str, answers: ProbeAnswers) -> None:
 
 def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:
     from orchestration.study.folder import study_folder
-    from reports.probes.effects import study_effects
-    from reports.probes.tables import effects_table
+    from reports.probes.effects import effects_table, study_effects
     from reports.results.decisions import load_results
 
     results = load_results(study, workspace.runs, study_folder(workspace, study.id))

@@ -21,11 +21,10 @@ from orchestration.tracking.reported import tracked_study
 from reports import cache
 from reports.results.decisions import load_results
 from reports.results.group import Groups
-from reports.results.speed_and_looks import LOOKS_FILE
-from reports.results.study_results import StudyResults
+from reports.results.study_results import LOOKS_FILE, StudyResults
 from reports.study.render import ReportFiles, print_report, write_report
 from reports.workspace import Workspace
-from reports.worth.controls import Controls
+from reports.worth.effects import Controls
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from orchestration.study.rates import search_arms
 from orchestration.study.report import ReportedStudy, report_samples, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.results.decisions import is_sequential, trials_due
-from reports.study.footnotes import looks_line
+from reports.study.report import looks_line
 from reports.workspace import Workspace
 
 

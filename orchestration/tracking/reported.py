@@ -10,9 +10,8 @@ from reports.results.group import MAIN
 from reports.results.study_results import StudyResults, TrialResult
 from reports.search.page import SearchFiles, notes, sentences
 from reports.stats.estimates import Effect
-from reports.study.footnotes import warnings
 from reports.study.render import ReportFiles
-from reports.study.report import Report
+from reports.study.report import Report, warnings
 from reports.tables.formats import interval, q_value, signed, verdict_text
 
 _HEAD = "\n\n| enhancement | Δ test nats | 95 % interval | q | verdict |\n|---|---:|---|---|---|\n"

@@ -20,25 +20,22 @@ from reports.book.elo import elo_section, play_section
 from reports.book.samples import samples_section
 from reports.cache import Picture
 from reports.frames.rows import csv_bytes, effect_rows, make_frame, trial_rows
-from reports.html.charts import study_curves
-from reports.html.page import html_page
+from reports.html.page import html_page, study_curves
 from reports.page import Page, Section, escaped, markdown
 from reports.play.ladder import Ladder
 from reports.play.matches import NOTHING_PLAYED, Played
+from reports.results.compare import judge_page
 from reports.results.nets import measured_nets
-from reports.results.page import judge_page
 from reports.search.figure import draw_search
 from reports.search.report import SearchReport
 from reports.study.page import how_to_read, study_headline
 from reports.study.render import trial_tree
 from reports.study.report import Report
-from reports.summary.figure import forest
-from reports.summary.lines import SummaryLine, summary_forest, summary_lines, summary_table
+from reports.summary.lines import SummaryLine, forest, summary_forest, summary_lines, summary_table
 from reports.summary.page import page_summary
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, make_row
-from reports.tables.serial import csv_text, json_bytes
-from reports.tables.writers import latex_table
+from reports.tables.writers import csv_text, json_bytes, latex_table
 from reports.workspace import write_files
 from reports.worth.curve import ControlCurve
 

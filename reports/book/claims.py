@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ablations.lookup import topic_of
-from ablations.registry import Registry
+from ablations.registry import Registry, topic_of
 from ablations.schema import ANY_GAMES, Claim, Enhancement
 from reports.claims.findings import claim_values, claimed_text
 from reports.claims.verdicts import ClaimVerdict

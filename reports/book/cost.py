@@ -10,9 +10,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reports.cache import Picture
 from reports.figures.marks import MARKS, Mark, draw_effect, handles, legend, name_rows, nats_axis
 from reports.figures.style import COLOURS, FAR, WIDTH, figure_bytes, reach
-from reports.results.costs import mean_cost
+from reports.results.compare import OnPage
 from reports.results.group import MAIN
-from reports.results.page import OnPage
+from reports.results.nets import mean_cost
 from reports.study.report import Report
 from reports.summary.lines import SummaryLine
 

@@ -12,11 +12,9 @@ from gonn_core.play.rules import RuleSet
 from reports.book.published import NOT_HERE, Ours, comparable, counterparts, coverage, joined, own_row, percent, system
 from reports.page import Section
 from reports.play.matches import Played, against_engine
-from reports.results.compare import used_trials
-from reports.results.costs import mean_cost
+from reports.results.compare import OnPage, PageRow, judge_page, used_trials
 from reports.results.group import MAIN
-from reports.results.nets import MeasuredNet, level_cell
-from reports.results.page import OnPage, PageRow, judge_page
+from reports.results.nets import MeasuredNet, level_cell, mean_cost
 from reports.study.report import Report
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95

@@ -7,11 +7,10 @@ from typing import Any, TypeVar
 from ablations.published_results import Counterpart, PublishedCurve, PublishedGain, PublishedGames, PublishedRow
 from ablations.registry import Registry
 from gonn_core.config import has_values
-from reports.results.costs import net_cost
-from reports.results.nets import MeasuredNet, structure
+from reports.results.nets import MeasuredNet, net_cost, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, make_row
-from reports.tables.formats import HISTORY, in_short, subset_text
+from reports.tables.formats import HISTORY, in_short
 
 HERE = "here"
 """First word in the column of the system in our rows."""
@@ -90,7 +89,7 @@ def coverage(registry: Registry, nets: Sequence[MeasuredNet]) -> list[str]:
         if (number := comparable(registry, net)) is not None:
             reference = net.study.evaluations[number]
             text = f"{net.study.budget_label} budget, {in_short(net.study.coverage)}, tested on "
-            text += f"{subset_text(reference)} ({HISTORY[reference.history]})"
+            text += f"{reference.size_text} ({HISTORY[reference.history]})"
             bases.setdefault(text, []).append(net.study.base)
     sentences = [f"Ours: {', '.join(dict.fromkeys(names))}: {text}." for text, names in bases.items()]
     return [*sentences, INTERVALS] if sentences else []

@@ -24,11 +24,10 @@ from reports.study.tables import effect_values
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, make_row, of_split
 from reports.tables.entities import EFFECTS, pick
-from reports.tables.serial import csv_text
+from reports.tables.writers import csv_text
 from reports.workspace import write_files
-from reports.worth.controls import comparison_key, samples_of
 from reports.worth.curve import ControlCurve
-from reports.worth.effects import WORTH, worth_values
+from reports.worth.effects import WORTH, comparison_key, samples_of, worth_values
 
 TITLE = "Losses and effects over samples"
 NONE_YET = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ablations.claimed import Comparison, differences, in_brief
-from ablations.data.game_filters import PREFIX
+from ablations.data.schema import PREFIX
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast

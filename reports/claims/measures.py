@@ -19,8 +19,8 @@ from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
 from reports.probes.effects import level, probability_effect
 from reports.results.compare import StudyAnalysis, by_seed_alone, used_trials
-from reports.results.costs import mean_cost, net_cost
 from reports.results.group import MAIN
+from reports.results.nets import mean_cost, net_cost
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import ArmResult, Effect, mean_effect
 from reports.tables import formats

@@ -11,7 +11,7 @@ import pandas as pd
 from reports.frames import rows
 from reports.frames.rows import describe
 from reports.frames.source import Source, Where
-from reports.results.page import judge_page
+from reports.results.compare import judge_page
 
 __all__ = ["claims", "curves", "describe", "effects", "evaluations", "games", "trials"]
 
@@ -42,7 +42,7 @@ def curves(**where: Unpack[Where]) -> pd.DataFrame:
 
 def effects(**where: Unpack[Where]) -> pd.DataFrame:
     """A row an enhancement, group of runs, evaluation and metric that has results; q and verdicts are over all effects
-    of the frame on one metric (`reports.results.page`)."""
+    of the frame on one metric (`reports.results.compare`)."""
     page = judge_page(list(Source(**where).reports()))
     return rows.make_frame("effects", (row for effect in page for row in rows.effect_rows(effect)))
 

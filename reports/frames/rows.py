@@ -15,16 +15,15 @@ from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import SIDES, Match, game_points, player_id
 from reports.claims.findings import claim_values
 from reports.play.players import names_in, trial_names
-from reports.results.compare import used_trials
+from reports.results.compare import PageRow, used_trials
 from reports.results.group import MAIN
-from reports.results.page import PageRow
 from reports.results.study_results import StudyResults, TrialResult, curve_value
 from reports.stats.verdicts import Verdict
 from reports.study.report import Report
 from reports.study.tables import effect_values, trial_values
 from reports.tables.cells import Cell
 from reports.tables.entities import ENTITIES, frame_fields, frame_row
-from reports.tables.serial import number_text, safe_text
+from reports.tables.writers import number_text, safe_text
 from reports.worth.effects import worth_values
 
 Row = dict[str, object]
@@ -194,7 +193,7 @@ def describe(name: str) -> pd.DataFrame:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame as CSV by the rules of reports.tables.serial: measured numbers have DIGITS, no text is taken for a
+    """A frame as CSV by the rules of reports.tables.writers: measured numbers have DIGITS, no text is taken for a
     formula."""
     texts: pd.DataFrame = frame.select_dtypes("str")
     safe = frame.assign(**{name: texts[name].map(safe_text, na_action="ignore") for name in texts})

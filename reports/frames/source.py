@@ -16,7 +16,7 @@ from reports.results.group import Groups
 from reports.results.study_results import StudyResults
 from reports.study.report import Report, make_report
 from reports.workspace import Workspace
-from reports.worth.controls import Controls
+from reports.worth.effects import Controls
 
 Names = str | Iterable[str] | None
 """A name, several, or all (None)."""

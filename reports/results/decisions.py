@@ -13,8 +13,7 @@ from reports.results.group import MAIN, Groups, own_group
 from reports.results.study_results import CardLook, Decision, Look, StudyResults, read_results
 from reports.stats.estimates import Effect
 from reports.stats.looks import repeated_p
-from reports.stats.model import RunNoise
-from reports.stats.power import smallest_effect
+from reports.stats.model import RunNoise, smallest_effect
 from reports.stats.verdicts import Thresholds, with_q
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ablations.data.game_filters import PREFIX
+from ablations.data.schema import PREFIX
 from ablations.study import Arm, Contrast, EvaluationRef, Study
 from gonn_core.config import config_paths, get_path
 from gonn_core.errors import UserError

@@ -5,6 +5,7 @@ whoever wants numbers gets them from the trials that have them.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,19 +17,20 @@ import numpy as np
 
 from ablations.study import EvaluationRef, Study, TrialRef
 from gonn_core.config import TrialConfig
-from gonn_core.errors import Damaged, InputError, printable_tree
+from gonn_core.errors import Damaged, InputError, printable, printable_tree
 from gonn_core.evaluation.metrics import METRIC_SET, GameSums, Reading
 from gonn_core.evaluation.stored import Evaluation, Sums, pack_sums, unpack_sums, whole_evaluations
-from gonn_core.files.json_files import tell
+from gonn_core.files.json_files import read_mapping, tell
 from gonn_core.go.points import POINTS
 from gonn_core.play.match.record import Match
 from gonn_core.trial.directory import State, TrainedNet, TrialDirectory, net_code, net_now, other_net
 from reports.cache import cached, code, digest, file_stamp
-from reports.results.speed_and_looks import MEASURE_AGAIN, SPEED_FILE, ArmSpeed, read_look_counts, read_speeds
 from reports.stats.estimates import ArmResult
 from reports.stats.verdicts import EffectVerdict
-from reports.tables.formats import subset_text
 
+SPEED_FILE = "speed.json"
+LOOKS_FILE = "looks.json"
+MEASURE_AGAIN = "speeds are left out; `gonn ablate` measures them again"
 Decision = Literal["shown", "futile", "goes on", "not shown"]
 OF_RUNS = ("factorial", "screen")
 """Designs in which every run counts for many effects."""
@@ -126,6 +128,18 @@ class Look:
 
     seeds: int
     cards: Mapping[str, CardLook]
+
+
+@dataclass(frozen=True)
+class ArmSpeed:
+    """Training speed of an arm alone: median samples per second; `load`: the machine's load average just after;
+    of_cpu_time: on a CPU, of the process's own time; else of wall time."""
+
+    samples_per_s: float
+    device: str
+    load: float | None = None
+    of_cpu_time: bool = False
+    compile: str = "none"
 
 
 @dataclass(frozen=True)
@@ -293,7 +307,7 @@ def _evaluations(
 def _checked(reference: EvaluationRef, evaluation: SummedEvaluation | None) -> SummedEvaluation | None:
     if evaluation is None:
         return None
-    counts, planned = (evaluation.summary["positions"], evaluation.summary["games"]), subset_text(reference)
+    counts, planned = (evaluation.summary["positions"], evaluation.summary["games"]), reference.size_text
     if counts != (reference.positions, reference.games):
         made = f"{counts[0]:,} positions of {counts[1]:,} games"
         raise InputError(evaluation.path, f"an evaluation of {made} where the study has {planned}")
@@ -322,3 +336,36 @@ def curve_value(line: Mapping[str, float], metric: str) -> float | None:
     if metric == "train_loss" and metric not in line:
         return line.get("train_nats")
     return line.get(metric)
+
+
+def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
+    """Arm -> speed; empty when it was not measured, and where the file is damaged, which is logged. Raises InputError
+    for an entry without a speed."""
+    path = study_folder / SPEED_FILE
+    speeds = {}
+    for arm, entry in known_speeds(path).items():
+        try:
+            rate, device, load = float(entry["samples_per_s"]), str(entry["device"]), entry.get("load")
+            of_cpu_time, compiled = device == "cpu" and bool(entry.get("turns")), str(entry.get("compile", "none"))
+            speeds[arm] = ArmSpeed(rate, device, None if load is None else float(load), of_cpu_time, compiled)
+            if not (math.isfinite(rate) and rate > 0):
+                raise ValueError
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise InputError(path, f"no speed of arm {printable(arm, 60)}; remove the file to measure again") from None
+    return speeds
+
+
+def known_speeds(path: Path) -> dict:
+    """The content of the file; empty where there is none, or a damaged one."""
+    try:
+        return read_mapping(path)
+    except Damaged as damage:
+        tell(damage, MEASURE_AGAIN)
+        return {}
+
+
+def read_look_counts(study_folder: Path) -> dict[str, int]:
+    """Command -> how many different states of test results it was the first to show. Raises InputError for a file
+    without a mapping."""
+    commands = [str(command) for command in read_mapping(study_folder / LOOKS_FILE).values()]
+    return dict(sorted(Counter(commands).items()))

@@ -11,8 +11,7 @@ from gonn_core.errors import markdown_escape
 from reports.search.report import LEAST, SearchReport
 from reports.tables import formats
 from reports.tables.cells import Column, Table, make_row
-from reports.tables.serial import csv_text
-from reports.tables.writers import markdown_table
+from reports.tables.writers import csv_text, markdown_table
 from reports.workspace import write_files
 
 _STATES = {"pruned": "given up", "running": "under way or interrupted"}

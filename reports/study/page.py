@@ -6,15 +6,14 @@ from gonn_core.errors import printable
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.cache import Picture
 from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
-from reports.html.charts import study_curves
+from reports.html.page import study_curves
 from reports.page import ForestRow, Page, Section, Summary, command_text, escaped, reading
+from reports.results.compare import OnPage
 from reports.results.group import MAIN
-from reports.results.page import OnPage
-from reports.screen.commands import study_command
+from reports.screen.interactions import study_command
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict, Verdict, counted
-from reports.study.footnotes import unfinished_notes
-from reports.study.report import Report
+from reports.study.report import Report, unfinished_notes
 from reports.study.tables import ReportTables
 from reports.tables import formats
 from reports.tables.formats import about, describe, verdict_text

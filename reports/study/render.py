@@ -21,13 +21,11 @@ from reports.html.page import html_page
 from reports.page import markdown
 from reports.results.group import MAIN, Group
 from reports.results.study_results import StudyResults, TrialResult
-from reports.study.footnotes import unfinished_notes
 from reports.study.page import study_forest, study_page
-from reports.study.report import Report, make_report
+from reports.study.report import Report, make_report, unfinished_notes
 from reports.study.tables import ReportTables, main_table, report_tables
 from reports.tables.cells import Cell, Table
-from reports.tables.serial import csv_text, json_bytes
-from reports.tables.writers import TerminalTable
+from reports.tables.writers import TerminalTable, csv_text, json_bytes
 from reports.workspace import write_files
 from reports.worth.curve import ControlCurve
 

@@ -7,18 +7,21 @@ from itertools import product
 
 from ablations.registry import Registry
 from ablations.study import Arm, Contrast, Study
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, printable
 from gonn_core.metrics import METRICS, SUMMARISED
+from gonn_core.training.compiling import device_label
 from reports.claims.findings import ClaimFinding, find_claims
 from reports.claims.measures import claim_evaluation
 from reports.results.compare import StudyAnalysis, analyse_study
+from reports.results.decisions import is_sequential
 from reports.results.group import MAIN, Group, Pair, own_group
-from reports.results.study_results import StudyResults
+from reports.results.nets import FLOPS_COUNTED, speed_note
+from reports.results.study_results import Look, StudyResults
 from reports.screen.interactions import Said, what_runs_say
+from reports.stats.looks import planned_level
 from reports.stats.verdicts import EffectVerdict
-from reports.study.footnotes import NAMED, against, look_words, table_notes
 from reports.tables import formats
-from reports.tables.formats import subset_text, verdict_text
+from reports.tables.formats import describe, in_short, verdict_text
 from reports.worth.curve import ControlCurve
 from reports.worth.effects import Worth, study_worths, worth_note
 
@@ -111,7 +114,7 @@ def _level_sentence(results: StudyResults, arm: Arm) -> str:
     return (
         f"{arm.label}: {formats.level(float(means.mean()))} {evaluation.split} nats{spread} at "
         f"{formats.samples(arm.config.training.samples)} samples ({formats.seed_count(len(means), planned)} "
-        f"seed{'s' * (planned != 1)}, {subset_text(evaluation)})"
+        f"seed{'s' * (planned != 1)}, {evaluation.size_text})"
     )
 
 
@@ -128,7 +131,7 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
     named = f" (against {against(results.study, contrast)})" if in_arms else ""
     return (
         f"{card}{named}: Δ {formats.signed(effect.delta)} {evaluation.split} nats{ends}, {text} "
-        f"({_runs_words(results, nats, contrast)}, {subset_text(evaluation)})"
+        f"({_runs_words(results, nats, contrast)}, {evaluation.size_text})"
     )
 
 
@@ -143,3 +146,203 @@ def _runs_words(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) 
         planned = results.due_seeds(*contrast.with_it, *contrast.without)
         words = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
     return f"{words}, {look}" if look else words
+
+
+NAMED = ("leave-one-out", "cumulative")
+"""Designs in which every effect is measured against a net of its own, which tables name."""
+_READINGS = {
+    "symmetry_averaging": "averaged over the 8 symmetries of a position (eight forward passes)",
+    "legal_only": "over legal points alone (empty ones but the ko point)",
+}
+
+
+def table_notes(results: StudyResults, nats: StudyAnalysis) -> tuple[str, ...]:
+    """Sentences below the tables of a study, the most important first."""
+    study = results.study
+    notes = [
+        *unfinished_notes(results),
+        *_first_look(study),
+        *_effects(results, nats),
+        f"Data: {in_short(study.coverage)}. Evaluated on: {describe(study.evaluations[MAIN])}.",
+        *_readings(study),
+        *looks_notes(results),
+        "" if study.looks else _look_counts(results),  # planned looks have a note of their own, and pay for them
+        speed_note(results),
+        FLOPS_COUNTED,
+        _trained_on(results),
+    ]
+    return tuple(note for note in notes if note)
+
+
+def warnings(results: StudyResults) -> list[str]:
+    """What to know before any number: that none is a result, that trials are missing."""
+    found = []
+    if not results.study.results:
+        found.append(
+            f"Not a result: the {results.study.budget_label} budget only checks that everything runs. Its numbers mean "
+            "nothing and none is judged."
+        )
+    if results.unfinished:
+        later = " Verdicts are given when all are." if results.unjudged is EffectVerdict.UNFINISHED else ""
+        done = f"{results.finished} of {len(results.trials)} trials are done and evaluated"
+        found.append(f"Unfinished: {done}; effects use all runs that there are.{later}")
+    return found
+
+
+def unfinished_notes(results: StudyResults) -> list[str]:
+    """`warnings`; then which trials are not finished, and why those that failed did."""
+    notes = warnings(results)
+    for trial in results.unfinished:
+        state: str = "not started" if trial.state == "new" else trial.state
+        if trial.result:
+            state = "done, not evaluated yet"
+        reason = f": {printable(trial.failure, 400)}" if trial.failure else ""
+        notes.append(f"{printable(trial.arm, 60)}, seed {trial.seed} ({trial.id}): {state}{reason}.")
+    return notes
+
+
+def _first_look(study: Study) -> list[str]:
+    if not study.first_look:
+        return []
+    return [
+        f"A first look: {study.arms[0].config.training.samples:,} samples a trial and {len(study.seeds)} seeds, judged "
+        f"on fewer games than the study of the {study.budget_label} budget that it precedes. Effects change with the "
+        "number of samples; this one is in no table of several studies."
+    ]
+
+
+def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
+    """Which runs effects are estimated from, their noise, what q promises, and which have none."""
+    if not results.study.contrasts:
+        return []
+    (every, own), base = nats.runs, printable(results.study.base, 60)
+    whose = f", {own} of them of this study" if own < every else ", all of this study"
+    kind = "by a mixed model with a random interaction of every two" if nats.is_mean else "as differences of two arms"
+    alpha = results.study.thresholds.alpha
+    notes = [
+        f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}, {kind}."
+    ]
+    if (noise := nats.noise) is not None:
+        sizes = {"interactions of two": noise.pairs, "seeds": noise.seeds}
+        known = [
+            f"of {name} {size:.4f}" if size >= 5e-5 else f"of {name} ≈ 0"
+            for name, size in sizes.items()
+            if size is not None
+        ]
+        run = f"Standard deviation of a run {noise.run:.4f} test nats on {noise.df:.0f} degrees of freedom"
+        notes.append(f"{', '.join([run, *known])}.")
+        notes += [f"Runs with another {printable(str(each), 80)} are noisier than others." for each in noise.noisier]
+    if judged := sum(effect.q is not None for effect in nats.effects.values()):
+        notes.append(
+            f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those "
+            f"called helps or hurts (q at most {100 * alpha:g} %), at most one in {1 / alpha:.0f} is expected to be "
+            "null or of the other sign."
+        )
+    left_out = [f"{printable(card, 80)} ({reason})" for card, reason in nats.left_out.items()]
+    return [*notes, *([f"Not estimated: {', '.join(left_out)}."] if left_out else [])]
+
+
+def against(study: Study, contrast: Contrast) -> str:
+    """The net that lacks this enhancement alone: `gonn-b5 with none`, `+ chain_pooling`, `without chain_pooling`."""
+    return ", ".join(study.arm(arm).label for arm in contrast.without)
+
+
+def against_note(study: Study, analysis: StudyAnalysis) -> str:
+    """What each Δ of a study is against, by its design; empty for a study without comparisons."""
+    if not study.contrasts:
+        return ""
+    base = printable(study.base, 60)
+    if analysis.is_mean:
+        alone = [printable(card, 60) for card, effect in analysis.effects.items() if not effect.is_mean]
+        but = f"; of {', '.join(alone)} that at the base, as no runs combine it with others" if alone else ""
+        at_base = f" At the base: the effect with all else as in {base}; it has no verdict." if analysis.at_base else ""
+        return f"Each Δ is the mean effect over the other enhancements on and off{but}.{at_base}"
+    if study.design == "leave-one-out":
+        return f"Each Δ is {base} with all {len(study.contrasts)} enhancements minus the same net without that one."
+    if study.design == "cumulative":
+        steps = [
+            f"{printable(each.card, 60)} against {printable(against(study, each), 200)}" for each in study.contrasts
+        ]
+        return f"Each Δ is one step: a net with one enhancement more minus the net before it ({'; '.join(steps)})."
+    return f"Each Δ is {base} with the enhancement minus {base} without it, all else as in {base}."
+
+
+def _readings(study: Study) -> list[str]:
+    """How policies are read, where it is not as usual."""
+    notes = []
+    for name, reading in _READINGS.items():
+        having = [printable(arm.label, 60) for arm in study.arms if getattr(arm.config.evaluation, name)]
+        if having:
+            where = "in all arms" if len(having) == len(study.arms) else ", ".join(having)
+            notes.append(f"Policies are evaluated {reading}: {where}. Curves are of policies as they are.")
+    return notes
+
+
+def _look_counts(results: StudyResults) -> str:
+    """How often test results were shown, by command. No alpha is spent on it: the reader has to weigh that each look at
+    unfinished results that may decide on more seeds raises the chance of a false verdict."""
+    total = sum(results.look_counts.values())
+    if total <= 1:
+        return f"Looks at the test results: {total}."
+    parts = ", ".join(f"{name} {count}" for name, count in results.look_counts.items())
+    return (
+        f"Looks at the test results: {total} ({parts}); intervals and p values are not corrected for having looked "
+        "before."
+    )
+
+
+def looks_notes(results: StudyResults) -> list[str]:
+    """Of a study with looks: the plan, and what each look decided."""
+    plan = looks_line(results.study)
+    if plan is None:
+        return []
+    early = "; intervals are not widened for looks, and an effect that is shown early seems somewhat larger than it is"
+    lines = [plan + early * is_sequential(results.study), *map(decided, results.looks)]
+    return [f"{line[0].upper()}{line[1:]}." for line in lines]
+
+
+def looks_line(study: Study) -> str | None:
+    """`looks at 4, 8 and 12 seeds: …`, None for a study without looks."""
+    looks = study.looks
+    if looks is None:
+        return None
+    seeds = [f"{seeds}{' (taken before)' * (place < looks.spent)}" for place, seeds in enumerate(looks.seeds)]
+    alpha, arm = study.thresholds.alpha, ", and its arm stops," * is_sequential(study)
+    line = (
+        f"looks at {', '.join(seeds[:-1])} and {seeds[-1]} seeds: an effect is shown{arm} where its q is at most "
+        f"{alpha:g} (p below {formats.p_value(planned_level(looks.seeds, alpha))} at any look, for a single effect)"
+    )
+    if looks.futility:
+        line += f"; its arm also stops where its 90 % interval lies within ±{looks.futility:g} nats"
+    return line
+
+
+def decided(look: Look) -> str:
+    """`look at 4 seeds: ladder_input shown (q 0.01), …`."""
+    cards = (f"{card} {each.decision} (q {formats.q_value(each.q)})" for card, each in look.cards.items())
+    return f"look at {look.seeds} seeds: {', '.join(cards)}"
+
+
+def look_words(results: StudyResults, card: str) -> str | None:
+    """`decided at look 1 of 4`, of a card of a study whose arms may stop."""
+    looks, taken = results.study.looks, [look for look in results.looks if card in look.cards]
+    if looks is None or not taken:
+        return None
+    ended = "decided" if taken[-1].cards[card].ends else "so far"
+    return f"{ended} at look {looks.seeds.index(taken[-1].seeds) + 1} of {len(looks.seeds)}"
+
+
+def _trained_on(results: StudyResults) -> str:
+    """Devices, threads, PyTorch and commits, and kinds of machine where they differ; empty while nothing was
+    trained."""
+    sessions = [trial.session for trial in results.trials if trial.session]
+    if not sessions:
+        return ""
+    devices = {(device_label(s["device"], str(s.get("compile", "none"))), s["threads"]) for s in sessions}
+    threads = [f"{device} ({count} thread{'s' * (count != 1)})" for device, count in sorted(devices)]
+    torch = sorted({s["versions"]["torch"] for s in sessions})
+    commits = sorted({s["commit"][:12] + (" with uncommitted changes" if s["dirty"] else "") for s in sessions})
+    kinds = sorted({printable(machine, 200) for trial in results.trials for machine in trial.machines})
+    several = f" On {len(kinds)} kinds of machine, on which one trial ends as apart as with another seed: "
+    machines = several + "; ".join(kinds) + "." if len(kinds) > 1 else ""
+    return f"Trained on {', '.join(threads)}; PyTorch {', '.join(torch)}; commit {', '.join(commits)}.{machines}"

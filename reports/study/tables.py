@@ -13,17 +13,15 @@ from gonn_core.metrics import METRICS, OF_POSITIONS, SUMMARISED
 from gonn_core.training.compiling import device_label
 from reports.claims.findings import claims_table
 from reports.play.win_rates import play_table
-from reports.probes.tables import study_table
+from reports.probes.effects import study_table
 from reports.results.compare import analyse_study, used_trials
-from reports.results.costs import arm_cost, mean_cost
 from reports.results.group import MAIN
+from reports.results.nets import arm_cost, mean_cost
 from reports.results.study_results import StudyResults, TrialResult
-from reports.screen.commands import study_command
-from reports.screen.interactions import folded_tables, printed_tables
+from reports.screen.interactions import folded_tables, printed_tables, study_command
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import EffectVerdict
-from reports.study.footnotes import NAMED, against, against_note
-from reports.study.report import Report
+from reports.study.report import NAMED, Report, against, against_note
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row, of_split, text_cell
 from reports.tables.entities import ARMS, EFFECTS, TRIALS, pick

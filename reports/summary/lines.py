@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from ablations.registry import Registry
 from ablations.study import Contrast
-from reports.page import ForestRow
-from reports.results.compare import used_trials
+from reports.cache import Picture
+from reports.figures.marks import draw_forest, legend
+from reports.figures.style import WIDTH, figure_bytes
+from reports.page import ForestRow, forest_groups
+from reports.results.compare import OnPage, judge_page, used_trials
 from reports.results.group import MAIN
-from reports.results.page import OnPage, judge_page
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
 from reports.study.page import forest_row
@@ -154,3 +158,13 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
 def _group(report: Report) -> str:
     study, (runs, _) = report.study, report.nats.runs
     return f"{study.base} ({study.budget_label}, {study.data}, {runs} runs)"
+
+
+def forest(rows: Sequence[ForestRow], name: str, title: str) -> Picture | None:
+    """The picture of these effects; None without any."""
+
+    def paint(figure: Figure) -> None:
+        legend(figure, draw_forest(figure.subplots(), rows, "test"))
+
+    size = WIDTH, 1.5 + 0.25 * len(forest_groups(rows))
+    return Picture(name, title, lambda: figure_bytes(name, size, paint), tuple(rows)) if rows else None

@@ -12,13 +12,11 @@ from gonn_core.metrics import METRICS
 from reports.claims.findings import ClaimFinding
 from reports.page import Page, Section, Summary, markdown
 from reports.stats.verdicts import EffectVerdict, counted
-from reports.study.footnotes import warnings
 from reports.study.page import trained_sentence
-from reports.study.report import Report
-from reports.summary.figure import forest
-from reports.summary.lines import SYSTEMS, SummaryLine, summary_forest, summary_lines, summary_table
+from reports.study.report import Report, warnings
+from reports.summary.lines import SYSTEMS, SummaryLine, forest, summary_forest, summary_lines, summary_table
 from reports.tables import formats
-from reports.tables.serial import csv_text
+from reports.tables.writers import csv_text
 from reports.workspace import write_files
 
 NAMED_AT_MOST = 12

@@ -24,14 +24,9 @@ def in_short(coverage: str) -> str:
     return re.sub(r" \(missing [^()]*\)", "", coverage)
 
 
-def subset_text(evaluation: EvaluationRef) -> str:
-    """`20,174 positions of 107 games`."""
-    return f"{evaluation.positions:,} positions of {evaluation.games:,} games"
-
-
 def describe(evaluation: EvaluationRef) -> str:
     """`test, 20,112 positions of 101 games, full history`."""
-    return f"{evaluation.split}, {subset_text(evaluation)}, {HISTORY[evaluation.history]}"
+    return f"{evaluation.split}, {evaluation.size_text}, {HISTORY[evaluation.history]}"
 
 
 def level(value: float, unit: str = "nats") -> str:

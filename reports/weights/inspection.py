@@ -23,7 +23,7 @@ from reports.page import Page, Section, escaped, markdown
 from reports.probes.boards import board_place, draw_grid, draw_stones
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, make_row
-from reports.tables.serial import csv_text
+from reports.tables.writers import csv_text
 from reports.weights.statistics import TAP_GROUPS, Weights, is_kernel, tap_rms
 from reports.workspace import write_files
 

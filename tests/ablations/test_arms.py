@@ -6,7 +6,7 @@ import pytest
 
 from ablations.arms import bases_of, check_fit, place, resolve
 from ablations.claimed import Comparison, differences
-from ablations.data.game_filters import filters_of
+from ablations.data.schema import filters_of
 from ablations.designs import budget_config
 from ablations.registry import load_registry
 from ablations.schema import Condition

@@ -2,8 +2,17 @@
 
 import pytest
 
-from ablations.lookup import BEGINNINGS, EXAMPLES, TOPICS, by_topic, find_card, matching, suggestions, topic_of
-from ablations.registry import load_registry
+from ablations.registry import (
+    BEGINNINGS,
+    EXAMPLES,
+    TOPICS,
+    by_topic,
+    find_card,
+    load_registry,
+    matching,
+    suggestions,
+    topic_of,
+)
 from gonn_core.config import config_paths
 from gonn_core.errors import SettingError, UserError
 

@@ -11,7 +11,7 @@ from gonn_core.evaluation.probes.suite import Suite, published
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.points import point
 from gonn_core.nets import trial_net
-from reports.probes.tables import positions_table
+from reports.probes.effects import positions_table
 from tests.trial.helpers import tiny_config
 
 

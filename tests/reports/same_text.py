@@ -15,7 +15,7 @@ import matplotlib
 import numpy as np
 from matplotlib.image import imread
 
-from reports.tables.serial import DIGITS
+from reports.tables.writers import DIGITS
 
 _NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 _INSIDE = re.compile(rb"data:image/[a-z+]+;base64,[A-Za-z0-9+/=]+")

@@ -15,8 +15,14 @@ from gonn_core.trial.evaluations import answer_probes, stored_answers
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.run import run_trial
 from reports.probes.boards import draw_policy
-from reports.probes.effects import group_effects, probability_effect, study_effects
-from reports.probes.tables import groups_table, positions_table, study_table
+from reports.probes.effects import (
+    group_effects,
+    groups_table,
+    positions_table,
+    probability_effect,
+    study_effects,
+    study_table,
+)
 from reports.results.decisions import load_results
 from reports.study.report import make_report
 from tests.reports.made_studies import plan_study, registry_with, train

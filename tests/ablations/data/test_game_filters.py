@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ablations.data.datasets import load_dataset, prepare, row_filter, training_view
-from ablations.data.game_filters import EVERYTHING, filled, own_games, with_view
-from ablations.data.schema import FilterDeclaration
+from ablations.data.schema import EVERYTHING, FilterDeclaration, filled, own_games, with_view
 from ablations.schema import Toggle
 from gonn_core.config import TrialConfig, config_paths, trial_id, with_values
 from gonn_core.errors import UserError

@@ -135,7 +135,7 @@ def test_measuring_takes_about_ten_seconds(tmp_path, monkeypatch, nets, turn):
 
 def test_the_time_of_many_arms_follows_from_some_of_them(tmp_path, machine, monkeypatch):
     """Speeds by operations: what is measured of six nets holds for ten."""
-    from reports.results.costs import net_cost
+    from reports.results.nets import net_cost
 
     arms = {f"{width}": with_values(NET, {"net.trunk.width": width}) for width in range(16, 96, 8)}
     monkeypatch.setattr(

@@ -7,7 +7,7 @@ from gonn_core.trial.job import Job, RunSettings
 from orchestration.study.looks import LookedAt
 from reports.results.compare import analyse_study
 from reports.results.decisions import load_results, trials_due
-from reports.study.footnotes import look_words, looks_notes
+from reports.study.report import look_words, looks_notes
 from reports.workspace import Workspace
 from tests.reports.made_studies import finish_trial, plan_study
 from tests.trial.events import event

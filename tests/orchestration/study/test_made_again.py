@@ -11,7 +11,7 @@ from ablations.study import Study
 from orchestration.cli.studies import ablate, scale, train
 from orchestration.study.plan import make_plan
 from orchestration.study.train import trial_design
-from reports.screen.commands import study_command
+from reports.screen.interactions import study_command
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
 

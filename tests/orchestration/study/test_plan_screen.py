@@ -7,8 +7,7 @@ import pytest
 
 from orchestration.study.plan_view import power
 from reports.results.decisions import KnownNoise
-from reports.stats.model import RunNoise
-from reports.stats.power import smallest_shown
+from reports.stats.model import RunNoise, smallest_shown
 from reports.stats.verdicts import Thresholds
 from tests.ablations.screened import PINNED, study_of
 from tests.orchestration.commands import gonn, workspace

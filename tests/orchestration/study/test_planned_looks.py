@@ -10,7 +10,7 @@ from orchestration.study.looks import earlier_study, planned_looks, with_looks
 from reports.results.compare import analyse_study
 from reports.results.decisions import load_results
 from reports.stats.looks import planned_level, repeated_p
-from reports.study.footnotes import looks_line
+from reports.study.report import looks_line
 from reports.workspace import Workspace
 from tests.reports.made_studies import plan_study, train
 

@@ -14,14 +14,14 @@ from reports.book.claims import claims_section
 from reports.book.cost import Gain, front
 from reports.play.ladder import elo_of_nats, uncertainty
 from reports.play.matches import Played, against_engine
+from reports.results.compare import OnPage
 from reports.results.decisions import load_results
 from reports.results.nets import level, measured_nets, structure
-from reports.results.page import OnPage
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.report import make_report
 from reports.tables.cells import Column, Row, Table
-from reports.tables.serial import csv_text
+from reports.tables.writers import csv_text
 from tests.reports.made_studies import plan_study, registry, train
 from tests.reports.worth.made import effect
 

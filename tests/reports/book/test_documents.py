@@ -14,7 +14,7 @@ from reports.results.decisions import load_results
 from reports.results.nets import level, measured_nets
 from reports.study.report import make_report
 from reports.tables.cells import Cell, Table
-from reports.tables.serial import csv_text
+from reports.tables.writers import csv_text
 from tests.reports.made_studies import plan_study, registry, train
 
 STUDIES = (

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from ablations.published_results import EloPoint
 from reports.book.cost import cost_picture, gains
-from reports.book.elo_picture import above, elo_picture
+from reports.book.elo import above, elo_picture
 from reports.figures.marks import MARKS, draw_effect, legend
 from reports.figures.study import cut_at_uniform, draw
 from reports.figures.style import FAR, reach
@@ -23,8 +23,7 @@ from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.page import study_forest
 from reports.study.report import make_report
-from reports.summary.figure import forest
-from reports.summary.lines import summary_forest, summary_lines
+from reports.summary.lines import forest, summary_forest, summary_lines
 from tests.reports.figures.boxes import clashes, painted, texts
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, train

@@ -11,8 +11,7 @@ import pytest
 
 from gonn_core.errors import markdown_escape, printable
 from reports.book.book import book_page
-from reports.html.charts import forest_svg
-from reports.html.page import html_page, inert_json, inline
+from reports.html.page import forest_svg, html_page, inert_json, inline
 from reports.page import ForestRow
 from reports.results.decisions import load_results
 from reports.stats.estimates import Interval

@@ -15,7 +15,7 @@ from reports.play.players import names_in, trial_names
 from reports.play.rating import rate, tally
 from reports.results.decisions import load_results
 from reports.study.render import write_report
-from reports.tables.serial import csv_text
+from reports.tables.writers import csv_text
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, registry, train
 from tests.reports.play.made_matches import ENGINE, game, net, won, write_match

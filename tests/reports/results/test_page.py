@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from ablations.study import Looks
-from reports.results.compare import StudyAnalysis
-from reports.results.page import judge_page
+from reports.results.compare import StudyAnalysis, judge_page
 from reports.results.study_results import StudyResults
 from reports.stats.verdicts import EffectVerdict, discovery_rates
 from tests.reports.made_studies import plan_study

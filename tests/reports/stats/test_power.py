@@ -5,8 +5,7 @@ import itertools
 import pytest
 from scipy import stats
 
-from reports.stats.model import RunNoise
-from reports.stats.power import page_level, smallest_effect, smallest_shown
+from reports.stats.model import RunNoise, page_level, smallest_effect, smallest_shown
 from reports.stats.verdicts import Thresholds, discovery_rates
 
 THRESHOLDS = Thresholds()

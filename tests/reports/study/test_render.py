@@ -14,7 +14,7 @@ from gonn_core.files.json_files import read_json
 from reports.results.decisions import load_results
 from reports.study.render import answered_claims, print_report, write_report
 from reports.study.tables import main_table, report_tables
-from reports.tables.serial import number_text
+from reports.tables.writers import number_text
 from tests.paths import ROOT
 from tests.reports.made_studies import fail_trial, plan_study, registry_with, train
 from tests.reports.same_text import same_text

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from gonn_core.metrics import METRICS
-from reports.results.compare import analyse_study
+from reports.results.compare import analyse_study, judge_page
 from reports.results.decisions import load_results
 from reports.results.group import MAIN, Groups
-from reports.results.page import judge_page
 from reports.stats.estimates import Interval
-from reports.study.footnotes import table_notes, warnings
 from reports.study.render import manifest, report_tree
-from reports.study.report import make_report
+from reports.study.report import make_report, table_notes, warnings
 from reports.study.tables import EXTRA_METRICS, marks_table, report_tables
 from reports.tables import formats
 from reports.tables.formats import bound_text

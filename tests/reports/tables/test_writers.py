@@ -7,8 +7,7 @@ import pytest
 from rich.console import Console
 
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
-from reports.tables.serial import csv_text, number_text
-from reports.tables.writers import WIDEST, TerminalTable, latex_table, markdown_table
+from reports.tables.writers import WIDEST, TerminalTable, csv_text, latex_table, markdown_table, number_text
 
 EFFECT = {
     "enhancement": "last_move_input",
