@@ -74,7 +74,7 @@ class PublishedGames(Strict):
     words: Text | None = None
     """What the text says of it."""
     base: Id | None = None
-    """Whose games of ours stand beside it; null: the net is none of the bases."""
+    """Whose games are shown next to it; null: the net is none of the bases."""
     evidence: Evidence
     note: Text | None = None
 
@@ -93,7 +93,7 @@ class PublishedCurve(Strict):
     layers: Annotated[int, Field(ge=1)]
     """Convolutions of its blocks."""
     width: Annotated[int, Field(ge=1)] | None = None
-    """Feature planes; null: not told."""
+    """Feature planes; null: not stated."""
     output_planes: Annotated[int, Field(ge=1)]
     measure: Literal["accuracy", "test error", "training error"]
     words: Text
@@ -112,9 +112,9 @@ class PublishedGain(Strict):
     """In the document's words."""
     cost: Text | None = None
     net: Text | None = None
-    """On which net, and beside what; null: not told."""
+    """On which net, and compared with what; null: not stated."""
     cards: tuple[Id, ...] = ()
-    """Enhancements whose effect of ours stands beside it; none: no enhancement is like it."""
+    """Enhancements whose measured effect is shown next to it; none: no enhancement is like it."""
     evidence: Evidence
     note: Text | None = None
 
@@ -138,7 +138,7 @@ class PublishedTaps(Strict):
 
 
 class PublishedSlopes(Strict):
-    """Slopes of parametric ReLUs after training: ends of the layers' means and, where told, of their standard
+    """Slopes of parametric ReLUs after training: ends of the layers' means and, where stated, of their standard
     deviations over channels."""
 
     layers: Text

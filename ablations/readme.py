@@ -13,7 +13,7 @@ from ablations.wording import main_claim, value_text
 
 README = FOLDER / "README.md"
 INTRODUCTION = FOLDER / "introduction.md"
-"""What stands above the tables, written by hand."""
+"""The text above the tables, written by hand."""
 SYSTEMS = {
     "gonn": "GoNN",
     "go_nn": "go-NN",

@@ -39,8 +39,8 @@ def _as_tuple(names):
 
 
 Games = Annotated[tuple[Id, ...], BeforeValidator(_as_tuple)]
-"""The data sets with the years, filter and split that a claim was measured on, one or several; ANY_GAMES: not told, or
-without influence; other: none of ours."""
+"""The data sets with the years, filter and split that a claim was measured on, one or several; ANY_GAMES: not stated,
+or without influence; other: none of ours."""
 ANY_GAMES = ("any",)
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Toggle(Strict):
 
 
 def budget_label(budget: str, precision: Precision | None) -> str:
-    """`cpu`, or `cpu-bf16` where trials have another precision than the budget's own: what stands for a budget wherever
+    """`cpu`, or `cpu-bf16` where trials have another precision than the budget's own: the name of a budget wherever
     it is shown, and wherever studies are compared or pooled."""
     return budget if precision is None else f"{budget}-{precision}"
 
@@ -127,7 +127,7 @@ class Probe(Strict):
 class Claim(Strict):
     """One statement of a document about one metric.
 
-    A `difference` is on minus off; a level (`on`, `off`) is the metric itself in that arm, with its direction told
+    A `difference` is on minus off; a level (`on`, `off`) is the metric itself in that arm, with its direction stated
     against an untrained net; one of a metric of positions has a value or a range. Neither value nor range: only a
     direction is claimed.
     """
@@ -142,7 +142,7 @@ class Claim(Strict):
     statistic: WeightStatistic | None = None
     probe: Probe | None = None
     samples: Annotated[int, Field(ge=1)] | None = None
-    """Samples trained when it was measured; where none are told, `stage` says of which nets it is claimed."""
+    """Samples trained when it was measured; where none are stated, `stage` says of which nets it is claimed."""
     stage: Stage | None = None
     samples_from: Annotated[int, Field(ge=1)] | None = None
     """The fewest samples that a claim at any number of samples is about."""
@@ -153,7 +153,7 @@ class Claim(Strict):
     conditions: dict[str, Any] = {}
     """Config path -> value, where the net or its training was another than the base's."""
     not_told: tuple[Text, ...] = ()
-    """Config paths, or their beginnings, that the document leaves open for this claim, beside those of the base."""
+    """Config paths, or their beginnings, that the document leaves open for this claim, as well as the base's."""
     unmatched: Text | None = None
     """In what the document's own comparison differs from every study that can be made here."""
     missing_matters: bool = True
@@ -319,12 +319,12 @@ class Base(Strict):
     missing: tuple[Text, ...] = ()
     """Parts of the published net that this one has not: no claim is made under exactly these conditions."""
     not_told: tuple[Text, ...] = ()
-    """Config paths, or their beginnings, that neither document nor code tells: what stands there is our choice, and no
+    """Config paths, or their beginnings, that neither document nor code gives: their values are our choice, and no
     condition of a claim."""
     scaled: dict[Id, dict[str, Any]] = {}
     """Budget id -> what that budget overrides in this base, instead of its own overrides."""
     rates: dict[Id, Annotated[tuple[Rate, Rate], AfterValidator(_rising)]] = {}
-    """Budget id -> lowest and highest learning rate that a search tries; where none is told,
+    """Budget id -> lowest and highest learning rate that a search tries; where none is given,
     `ablations.search.rate_range`."""
     lr: dict[Id, Rate | FoundRate] = {}
     """Budget id -> learning rate of what is trained on this base under that budget, in place of the configuration's."""
@@ -368,7 +368,7 @@ class Budget(Strict):
     cost: Text
     """What a trial is expected to cost, in words."""
     results: bool = True
-    """false: it only checks that everything runs. Its numbers get no verdicts and stand in no table beside others."""
+    """false: it only checks that everything runs. Its numbers get no verdicts and appear in no table with others."""
     base_from: Literal["card", "claim"] = "card"
     """card: the card's default base; claim: the base on which its leading claim was made."""
     samples: Annotated[int, Field(ge=1)] | Literal["claim"]

@@ -170,7 +170,7 @@ class Study(Strict):
     results: bool = True
     """As of its budget (`ablations.schema.Budget`)."""
     first_look: bool = False
-    """Whether it is the small study that comes before one of its budget: it stands in no table beside others."""
+    """Whether it is the small study that comes before one of its budget: it appears in no table with others."""
     looks: Looks | None = None
     """None: one look, when all seeds are there."""
     held: dict[FolderName, str] = {}
@@ -198,7 +198,7 @@ class Study(Strict):
 
     @property
     def budget_label(self) -> str:
-        """`cpu`, `cpu-bf16`: what the budget is called beside other studies (`ablations.schema.budget_label`)."""
+        """`cpu`, `cpu-bf16`: what the budget is called among other studies (`ablations.schema.budget_label`)."""
         return budget_label(self.budget, self.precision)
 
     def arm(self, arm_id: str) -> Arm:

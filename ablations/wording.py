@@ -30,12 +30,12 @@ def claim_text(claim: Claim) -> str:
 
 def conditions_text(claim: Claim) -> str:
     """What a claim was made on: base, further settings, planes, games, samples or stage."""
-    stages = {"finished": "a finished net", "early": "early in training", "unknown": "samples not told"}
+    stages = {"finished": "a finished net", "early": "early in training", "unknown": "samples not stated"}
     parts = [
         claim.base or "another net",
         *(f"{path} {setting_text(value)}" for path, value in claim.conditions.items()),
         f"{claim.planes} planes" if claim.planes else "",
-        {"any": "", "not told": "games not told"}.get(claim.data, claim.data),
+        {"any": "", "not stated": "games not stated"}.get(claim.data, claim.data),
         f"{claim.samples / 1e6:g}M samples" if claim.samples else "",
         f"from {claim.samples_from / 1e6:g}M samples on" if claim.samples_from else "",
         f"mean of the last {claim.window:,} samples" if claim.window else "",

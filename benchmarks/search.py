@@ -5,7 +5,7 @@
 
 Net gonn-b5 under the `cpu` budget with fewer samples, on the bundled games. Baseline in the same run: a logarithmic
 grid over the range that is searched, with seeds that the search does not use. All are judged by the same validation
-positions; test is not looked at. The work goes to the workspace (GONN_HOME): after a kill the same command goes on, and
+positions; test is not looked at. The work goes to the workspace (GONN_HOME): after a kill the same command resumes, and
 run again it only prints.
 """
 
@@ -88,7 +88,7 @@ def train(jobs: Sequence[Job], slots: int) -> None:
 
     for outcome in LocalRunner().run(left, slots, tell) if left else ():
         if outcome.state != "done" and "Diverged:" not in outcome.error:
-            raise UserError(f"{names[outcome.trial]}: {outcome.error or outcome.state}; the same command goes on")
+            raise UserError(f"{names[outcome.trial]}: {outcome.error or outcome.state}; the same command resumes")
 
 
 def nats_of(job: Job) -> float:
@@ -196,7 +196,7 @@ def main() -> None:
     files = carry_out(experiment, Execution(workspace, LocalRunner(), wanted.slots), show=False).report.files
     report = files.report
     if report.unfinished:
-        raise SystemExit(f"{report.unfinished} trials of the search are still to come; the same command goes on")
+        raise SystemExit(f"{report.unfinished} trials of the search are still to come; the same command resumes")
     if report.rate is None:
         raise SystemExit("every trial of the search diverged: there is no choice to compare")
     choice_jobs = jobs_at(search, settings, [report.rate], seeds)

@@ -169,7 +169,7 @@ def machine_lines(cpuinfo: Path = Path("/proc/cpuinfo")) -> list[str]:
     """Processor, the flags that matter, torch, compiler."""
     told = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     words = set(next((line for line in told.splitlines() if line.startswith("flags")), "").split())
-    flags = ", ".join(f"{flag} {'yes' if flag in words else 'no'}" for flag in FLAGS) if words else "not told"
+    flags = ", ".join(f"{flag} {'yes' if flag in words else 'no'}" for flag in FLAGS) if words else "unknown"
     return [describe_processor(cpuinfo), f"flags: {flags}; torch {torch.__version__}; compiler: {_compiler()}"]
 
 

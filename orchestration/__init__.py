@@ -1,4 +1,4 @@
-"""Who runs when, and who is told: the command, planning, runners, tracking, searches, matches.
+"""What runs when, and what is reported: the command, planning, runners, tracking, searches, matches.
 
 One folder a job; `console` serves all of them.
 """

@@ -18,7 +18,7 @@ from gonn_core.errors import SettingError
 STATES_SHOWN = 3
 """So many changed cards are named in an arm's label."""
 RUNS_OF_AN_ARM = 2
-"""Where RUNS does not say: with single runs noise cannot be told from interactions."""
+"""Where RUNS does not say: with single runs noise cannot be separated from interactions."""
 MOST_SEEDS = 64
 BLOCKS = (1, 2, 4)
 """Numbers of seeds over which arms of one seed each can be spread."""
@@ -172,7 +172,7 @@ def screen_arms(flips: Flips, cards: Sequence[Enhancement], folded: str | None =
         if folded not in valid:  # its second half would repeat arms, or not reverse its sign in all of them
             problem = "is not screened" if folded not in screen.columns else "is varied in a part of the arms only"
             if folded in whole:
-                problem = "its interactions can be told from all others already"
+                problem = "its interactions are separate from all others already"
             raise SettingError("FOLD", folded, problem, valid or "none of these")
         changed += [arm ^ {folded} for arm in changed]
         fraction_of *= 2

@@ -72,7 +72,7 @@ def make_screen(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> S
     """The screen of these cards; `conflict`: whether two of them cannot be changed in one arm.
 
     Raises SettingError for fewer than three cards, more than `LARGEST`, more than `FRACTIONS` that exclude each other,
-    and for so many that do, beside so few that do not, that fractions would repeat arms of each other.
+    and for so many that do, with so few that do not, that fractions would repeat arms of each other.
     """
     groups = exclusive_groups(cards, conflict)
     largest = max((len(group) for group in groups), default=0)

@@ -80,7 +80,7 @@ class ChainSets(NamedTuple):
     liberties: np.ndarray  # (361, 7) uint64
     empty: np.ndarray  # (7,) uint64: the empty points
     captures: np.ndarray  # (361,) uint64: where a chain in atari is captured, NOWHERE for any other
-    shaken: np.ndarray  # (361, 7) uint64: the stones of a chain in atari and those of the enemy's chains beside it
+    shaken: np.ndarray  # (361, 7) uint64: the stones of a chain in atari and those of the enemy's chains next to it
 
 
 @kernel

@@ -99,7 +99,7 @@ class Chains(NamedTuple):
     cells: np.ndarray  # (441,) uint8: OWN, OPPONENT, EDGE or 0
     empty: np.ndarray  # (7,) uint64: the set of empty points
     stones: np.ndarray  # (441,) uint16: the cells that hold a stone
-    shores: np.ndarray  # (441,) uint16: the empty points with a stone beside them
+    shores: np.ndarray  # (441,) uint16: the empty points with a stone next to them
     names: np.ndarray  # (441,) uint16: the names of the chains
     chain: np.ndarray  # (441,) uint16: name of the stone's chain, its first stone in raster order; 0 where no stone is
     liberties: np.ndarray  # (441,) uint16: number of liberties of the stone's chain; 0 where no stone is

@@ -2,7 +2,7 @@
 
 A record does not say which stones were taken off as dead, and we ask no engine. Certain is what Benson's rule makes
 certain: a chain is alive that has two vital regions. A region is a connected set of points without a stone of the
-chain's colour, all chains around it alive; it is vital to a chain beside it when all its empty points are liberties of
+chain's colour, all chains around it alive; it is vital to a chain next to it when all its empty points are liberties of
 the chain, or (ours, since both players have said that nothing is left to play) when no enemy stone is in it. The owner
 has the living chains and every region that is vital to one of them. All other points, among them seki, dead stones in
 large regions and groups with a single region, stay unknown.
@@ -69,7 +69,7 @@ def _fill_owners(stones, last, counted, owners):
 
 @kernel
 def _find_regions(left, regions, borders):
-    """The connected parts of the set `left`, which is used up, and all cells beside each; returns how many there
+    """The connected parts of the set `left`, which is used up, and all cells next to each; returns how many there
     are."""
     n = 0
     for word in range(CELL_WORDS):
@@ -93,7 +93,7 @@ def _find_regions(left, regions, borders):
 
 @kernel
 def _relations(board, n_chains, colour, regions, borders):
-    """(regions, chains) uint8: APART, BESIDE or VITAL."""
+    """(regions, chains) uint8: `APART`, `BESIDE` or `VITAL`."""
     relation = np.zeros((len(regions), n_chains), np.uint8)
     for i in range(len(regions)):
         enemies = False

@@ -4,10 +4,10 @@ The liberties of the new chain are the union of (a) the empty neighbours of the 
 that are captured, (c) for each own chain that is joined, its adjacent points, without the point itself, that are empty
 or captured. Legality is not tested. 4 and more count as 4.
 
-Three kinds of points, told apart by what stands beside them:
+Three kinds of points, by their neighbours:
 
-* beside an own chain of five or more liberties, four at least remain: no plane;
-* beside no own chain and nothing to capture: the number of empty neighbours;
+* next to an own chain of five or more liberties, four at least remain: no plane;
+* next to no own chain and nothing to capture: the number of empty neighbours;
 * the others, some 70 a position for both sides together, are counted one by one.
 
 Liberties after a play, counted up to six (spec: other systems 4.2, planes 18-31): the rule of liberties_after.py,
@@ -38,7 +38,7 @@ def _describe(board, beside, empty_beside):
     cells, liberties = board.cells, board.liberties
     kinds = np.empty(PADDED, np.uint8)
     for p in range(PADDED):
-        # No liberty (the rim, or a dead chain, which no empty point is beside): no description.
+        # No liberty (the rim, or a dead chain, which no empty point touches): no description.
         kind = (
             _LARGE
             if liberties[p] > 4
@@ -77,7 +77,7 @@ def _is_one_of(name, a, b, c, d):
 
 @kernel
 def captured_liberties(board, n_stones, own, p, a, b, c, d):
-    """Captured stones that become liberties when `own` plays p and joins the chains a..d: those beside p or beside
+    """Captured stones that become liberties when `own` plays p and joins the chains a..d: those next to p or next to
     these chains."""
     chain = board.chain
     count = 0

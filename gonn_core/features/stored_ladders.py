@@ -1,4 +1,4 @@
-"""Cazenave's ladder marks of all rows of a position store, searched for once and kept beside its arrays.
+"""Cazenave's ladder marks of all rows of a position store, searched for once and kept next to its arrays.
 
 A position takes some 1,500 nodes of ladder search, whatever is spared, so a thread makes a few thousand a second of
 rows drawn at random; looked up here it makes as many as of the planes that need no search. The marks are no part of the
@@ -33,7 +33,7 @@ from gonn_core.settings.features import FeatureConfig
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
 FOLDER = f"cazenave-ladders-{numerics.FEATURES}-{FORMAT}"
-"""Name of the folder in the store's: of other planes there may be another one beside it."""
+"""Name of the folder in the store's: of other planes there may be another one next to it."""
 _MANIFEST = "manifest.json"
 _ARRAYS = {"first.npy": np.dtype(np.int64), "marks.npy": np.dtype(np.uint16)}
 CHUNK = 1024

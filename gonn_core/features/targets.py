@@ -1,5 +1,5 @@
-"""Targets beside the move played, from rows of a position store: what auxiliary heads and further output planes learn,
-and which points are illegal.
+"""Targets other than the move played, from rows of a position store: what auxiliary heads and further output planes
+learn, and which points are illegal.
 
 Rows of a game are contiguous, so what comes later is index arithmetic (go/layout.py). All targets of points are
 turned by the sample's symmetry, as its planes are. -1 stands for "not known, or none": it never adds to a loss. Calls
@@ -86,7 +86,7 @@ def mark_laddered(stones, ladders, rows, symmetries, out):
 
 @kernel
 def fill_future(moves, rows, symmetries, out):
-    """out (B, K) int64: the moves 1 … K after the one played from here, as long as the game goes on and the players
+    """out (B, K) int64: the moves 1 … K after the one played from here, as long as the game lasts and the players
     alternate; else -1."""
     for j in range(len(rows)):
         row, image = rows[j], SYMMETRY[symmetries[j]]
@@ -112,7 +112,7 @@ def _is_censored(game, last, censored, row):
 def fill_next_occupants(moves, game, last, censored, rows, symmetries, out):
     """out (B, 361) int8: 0 none, 1 own, 2 opponent's; -1 everywhere near the end of a censored game.
 
-    A stone only comes to an empty point, so the next stone at a point is the next move there, whatever stands there
+    A stone only comes to an empty point, so the next stone at a point is the next move there, whatever is there
     now.
     """
     for j in range(len(rows)):

@@ -12,7 +12,7 @@ The ladder bitboard of a position (spec: GoNN 1.2): planes 23, 24 and 25 in one,
 
 A set bit on a stone of a chain with one liberty says that it cannot escape though its owner moves first (plane 23); on
 a stone of a chain with two, that its enemy captures it when he moves first (plane 24); on an empty point, that it is
-such a first move (plane 25). Chains of both colours are asked, whoever is to move.
+such a first move (plane 25). Chains of both colours are asked, whichever side is to move.
 """
 
 from typing import NamedTuple
@@ -273,8 +273,8 @@ def working_moves(work, head, p, q, ko):
     """The attacker's moves, of the liberties p and q of a chain with two, that capture it: (p or NOWHERE, q or
     NOWHERE).
 
-    His first move obeys the board's ko ban, whomever it binds; a ko that it takes is forgotten. Adds to `work.touched`
-    as `is_captured` does.
+    His first move obeys the board's ko ban, whichever side it binds; a ko that it takes is forgotten. Adds to
+    `work.touched` as `is_captured` does.
     """
     board, undo = work.board, work.undo
     defender = np.uint64(board[head])

@@ -33,7 +33,7 @@ class Choice(Strict):
     argmax it is ours)."""
 
     kind: Literal["biased", "argmax", "sampled"] = "biased"
-    """biased: GoNN's, sharper as the game goes on (spec: GoNN 5.4); argmax: the likeliest candidate (spec: other
+    """biased: GoNN's, sharper as the game advances (spec: GoNN 5.4); argmax: the likeliest candidate (spec: other
     systems 2.7, 4.7); sampled: by the probabilities among candidates (ours)."""
     history: Literal["full", "last", "none"] = "full"
     """Earlier moves that the net is shown, in whatever planes it has for them: last moves, past boards. `last` is

@@ -82,7 +82,7 @@ def random_setup(generator: np.random.Generator) -> dict[int, int]:
 
 
 def first_mover(setup: dict[int, int]) -> int:
-    """Who moves first after these setup stones: the colours go on in turn."""
+    """Who moves first after these setup stones: the colours alternate."""
     return BLACK if len(setup) % 2 == 0 else WHITE
 
 

@@ -1,4 +1,4 @@
-"""`gonn show` and `gonn check`: one enhancement in full; all declarations beside each other."""
+"""`gonn show` and `gonn check`: one enhancement in full; checks of all declarations together."""
 
 from collections.abc import Iterator
 
@@ -74,7 +74,7 @@ def print_card(name: str) -> None:
 
 
 def _lines(registry: Registry, card: Enhancement) -> Iterator[str]:
-    """What there is to know of a card beside its settings and claims."""
+    """What else there is to know of a card, after its settings and claims."""
     others = ", ".join(base for base in bases_of(registry, card) if base != card.base) or "no other"
     yield f"base {card.base}; also on {others}; pairing {card.pairing.replace('_', ' ')}"
     yield from (f"not on {bases}: {problem}" for problem, bases in _relatives_without(registry, card).items())

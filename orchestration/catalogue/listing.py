@@ -1,4 +1,4 @@
-"""`gonn list`: enhancements by topic, what was measured here beside each; bases."""
+"""`gonn list`: enhancements by topic, with what was measured here; bases."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -152,12 +152,10 @@ def print_bases() -> None:
     fitting = Counter(base for card in registry.cards.values() for base in bases_of(registry, card))
     for base in registry.bases.values():
         names = ", ".join([base.id, *base.also_called])
-        table.add_row(
-            names, base.title, f"{base.parameters:,}" if base.parameters else "not told", str(fitting[base.id])
-        )
+        table.add_row(names, base.title, f"{base.parameters:,}" if base.parameters else "–", str(fitting[base.id]))
     print_table(console, table)
-    told = "parameters as published; cards: enhancements that can be compared on it"
-    console.print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`; {told}.")
+    columns = "parameters as published; cards: enhancements that can be compared on it"
+    console.print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`; {columns}.")
 
 
 def last_reported(workspace: Workspace) -> tuple[Mapping[str, Reported], int]:

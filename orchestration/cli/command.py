@@ -121,14 +121,14 @@ def run(arguments: list[str]) -> int:
         if error.errno not in DISK_FULL:
             raise
         path = printable(str(error.filename or "a file"))
-        print(f"{path}: cannot be written ({error.strerror}); the same command goes on from here", file=sys.stderr)
+        print(f"{path}: cannot be written ({error.strerror}); the same command resumes from here", file=sys.stderr)
         return 2
     except MemoryError as error:
-        print(f"out of memory ({error or 'MemoryError'}); the same command goes on from here", file=sys.stderr)
+        print(f"out of memory ({error or 'MemoryError'}); the same command resumes from here", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, click.Abort) as error:
         with suppress(OSError):  # the terminal may be gone
-            print("stopped; the same command goes on from here", file=sys.stderr)
+            print("stopped; the same command resumes from here", file=sys.stderr)
         return exit_code(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of a pipe left: nothing more to say

@@ -171,7 +171,7 @@ def probe(**settings):
 def train(**settings):
     """Train one trial of a BASE net, or of one declared in a FILE.yaml.
 
-    It is a study of one trial: the same command goes on with it, status, report, ui and sync know it.
+    It is a study of one trial: the same command resumes it, status, report, ui and sync know it.
     """
     with moving(LOADING):
         from orchestration.study import train

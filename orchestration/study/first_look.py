@@ -1,5 +1,5 @@
 """The first look: a small study of the same arms that a budget may declare, run before a study that takes long, so that
-there is a verdict within minutes. It is a study of its own, and stands in no table beside others.
+there is a verdict within minutes. It is a study of its own, and appears in no table with others.
 
 Where: studies with the budget's own seeds and samples, of designs with one control, of few arms; not where the study is
 under way already, takes less than five minutes, or not much longer than its first look.
@@ -108,6 +108,6 @@ def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) ->
         console.print(Text(printable(f"a first look at {samples:,} samples: {sentence}", 500)))
     full_time = _full_time(look.full, Workspace.here(), notes().print)  # by now its arms have been measured
     console.print(
-        f"the full study goes on with {about(full.arms[0].config.training.samples)} samples, "
+        f"the full study continues with {about(full.arms[0].config.training.samples)} samples, "
         f"{full_time.minutes}; there the effect may be another one. Ctrl-C keeps everything"
     )

@@ -76,7 +76,7 @@ class StudyExperiment:
         self._display: StudyDisplay | None = None
 
     def _say(self, line: str) -> None:
-        """Say something beside the display, if there is one."""
+        """Print a line above the display, if there is one."""
         if self._display is None:
             notes().print(line)
         else:

@@ -82,7 +82,7 @@ def export_trial(trial: str, file: Path, samples: int | None) -> int:
 
 
 def _write_job(plan: Plan, path: Path) -> None:
-    """Write the job of a plan's only trial, and the recipe of its data beside it, for another machine."""
+    """Write the job of a plan's only trial, and the recipe of its data next to it, for another machine."""
     from gonn_core.trial.weights import start_path
 
     (task,), prepared, study = plan.jobs, plan.prepared, plan.study
@@ -97,5 +97,5 @@ def _write_job(plan: Plan, path: Path) -> None:
     output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
     if (digest := task.config.training.start_from) is not None:
         weights = start_path(path.absolute().parent / "runs", digest)
-        output().print(f"  (with {weights} in a folder weights beside runs)")
+        output().print(f"  (with {weights} in a folder weights next to runs)")
     output().print(f"  python -m gonn_core.trial {path}")

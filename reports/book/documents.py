@@ -205,8 +205,8 @@ def _curve_cell(registry: Registry, net: MeasuredNet, curve: PublishedCurve) -> 
 _GAINS = (
     Column("change", "change", "left"),
     Column("net", "for", "left", under="change"),
-    Column("gain", "gain as told", "left"),
-    Column("cost", "cost as told", "left", under="gain"),
+    Column("gain", "gain as stated", "left"),
+    Column("cost", "cost as stated", "left", under="gain"),
     Column("delta", "Δ test top-1 here", parts=("delta", *interval95())),
     Column("q", "q", under="delta"),
     Column("flops", "FLOPs", under="delta", show=formats.ratio),
@@ -255,7 +255,7 @@ def _effect(row: PageRow, page: OnPage) -> dict[str, Any]:
 
 _GAMES = (
     Column("net", "net", "left"),
-    Column("source", "told by", "left", under="net"),
+    Column("source", "source", "left", under="net"),
     Column("opponent", "against", "left"),
     Column("settings", "rules, settings", "left", under="opponent"),
     Column("result", "result", "left"),
@@ -265,7 +265,7 @@ _GAMES = (
 )
 _GAMES_NOTE = (
     "Here: points of games won, a draw counting half, of the base as it is scaled here, whatever games it was "
-    "trained on, by the rules that the row names; where it names none, by Chinese ones unless told."
+    "trained on, by the rules that the row names; where it names none, by Chinese ones unless stated."
 )
 _ENGINES = ("GNU Go", "Pachi", "Fuego")
 _RULES: Mapping[str, RuleSet] = {"Chinese": "chinese", "Japanese": "japanese"}

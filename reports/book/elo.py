@@ -42,7 +42,7 @@ Curve = tuple[Sequence[float], Sequence[float], np.ndarray | None]
 TO_RATE = (
     "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: "
     "make elo BASE=gonn-b5 DATA=kgs plays them,"
-    " once such a net is trained. Then they stand here beside the published line."
+    " once such a net is trained. Then they are drawn here with the published line."
 )
 TO_PLAY = "No net has played an engine yet: make match A=TRIAL B=gnugo GAMES=100 lets one."
 PAGE = "elo.md"
@@ -222,7 +222,7 @@ def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[s
             ylabel=f"Elo above a net of {loss:.2f} test nats",
         )
         nats_axis(axes.yaxis)
-        figure.legend(loc="outside lower left", alignment="left")  # beside the curves there is room by chance only
+        figure.legend(loc="outside lower left", alignment="left")  # next to the curves there is room by chance only
 
     return figure_bytes("elo", (WIDTH, 4.6), paint)
 

@@ -1,1 +1,1 @@
-"""The documents' claims beside what was found here: a measure for each source of numbers, and the table."""
+"""The documents' claims with what was found here: a measure for each source of numbers, and the table."""

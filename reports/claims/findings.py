@@ -1,4 +1,4 @@
-"""The claims of a study's cards beside what was found here: number, ours, verdict."""
+"""The claims of a study's cards with what was found here: number, ours, verdict."""
 
 import json
 import math
@@ -98,7 +98,7 @@ class ClaimFinding:
 
     @property
     def tested(self) -> bool:
-        """Whether there is a number of ours to set beside it."""
+        """Whether there is a measured number to compare it with."""
         return self.verdict is not ClaimVerdict.NOT_MEASURED
 
 

@@ -106,7 +106,7 @@ def claim_evaluation(study: Study, claim: Claim) -> int | None:
 
 
 def not_measured(reason: str) -> Measured:
-    """Nothing to set beside a claim, and why."""
+    """Nothing to compare a claim with, and why."""
     return Measured(formats.NONE, ClaimVerdict.NOT_MEASURED, reason)
 
 
@@ -158,7 +158,7 @@ def _percent(share: float) -> str:
 
 
 def weights(context: ClaimContext) -> Measured | Answer:
-    """The range of the trained nets of one arm, beside that of the untrained ones.
+    """The range of the trained nets of one arm, with that of the untrained ones.
 
     Every layer has to bear the claim out. Its direction is counted from the untrained nets' mean, which is taken as
     known: each is a mean over many weights drawn at random.
@@ -230,7 +230,7 @@ def _range(values: Mapping[str, float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-_NO_ANSWERS = "the test positions were not put to these nets: gonn probe STUDY does it"
+_NO_ANSWERS = "these nets were not evaluated on the test positions: gonn probe STUDY does it"
 
 
 def probe(context: ClaimContext) -> Measured | Answer:
@@ -312,7 +312,7 @@ def _parameters(context: ClaimContext) -> Measured:
 
 
 def _speed(context: ClaimContext) -> Measured:
-    """The ratio of speeds alone: stated beside the claim, never judged, for the document's device is not ours."""
+    """The ratio of speeds alone: stated with the claim, never judged, for the document's device is not ours."""
     results, contrast = context.results, context.contrast
     on, off = (mean_cost(results, side).samples_per_s for side in (contrast.with_it, contrast.without))
     if on is None or off is None:

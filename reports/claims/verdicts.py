@@ -12,7 +12,7 @@ from reports.stats.verdicts import Direction, Thresholds, Verdict, measured_dire
 
 @dataclass(frozen=True)
 class ClaimedEffect:
-    """What a document says of one metric, as treatment - control in the metric's unit, set beside where it was
+    """What a document says of one metric, as treatment - control in the metric's unit, with where it was
     measured.
 
     low, high: the claimed value (equal) or range (-inf or inf: open), None when only a direction is stated; direction:

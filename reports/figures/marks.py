@@ -1,4 +1,4 @@
-"""How effects and claims look: a shape, a filling and a colour for each verdict, told apart without colours too; rows
+"""How effects and claims look: a shape, a filling and a colour for each verdict, distinct without colours too; rows
 of a linear axis whose far effects are written at its edge."""
 
 import math

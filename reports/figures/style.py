@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
-"""Okabe and Ito's palette, told apart with any kind of colour vision; its yellow, too pale for a line, replaced."""
+"""Okabe and Ito's palette, distinct with any kind of colour vision; its yellow, too pale for a line, replaced."""
 DASHES = ("-", "--", ":", "-.")
 WIDTH = 7.0  # inches: at 100 pixels an inch the 700 pixels of a page
 DPI = 200

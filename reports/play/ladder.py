@@ -239,7 +239,7 @@ def ladder_text(ladder: Ladder) -> list[str]:
     sure = (
         f", until there were {until}; the widest is"
         if done
-        else f". Not finished: it is to go on until there are {until}; so far the widest is"
+        else f". Not finished: it continues until there are {until}; so far the widest is"
     )
     choices = ", ".join(f"{key} {value}" for key, value in file.rungs[0].player["choice"].items())
     texts = [f"{played}{sure} ±{widest:.0f}. Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}."]

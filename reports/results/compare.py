@@ -138,7 +138,7 @@ def arm_curve(
 @dataclass(frozen=True)
 class OnPage:
     """What a page says of an effect, which has the q of the page. at_base: the effect at the base, where this one is a
-    mean over the others on and off. could_show: the smallest |effect| that would have been shown beside the others, in
+    mean over the others on and off. could_show: the smallest |effect| that would have been shown among the others, in
     the metric's unit, None without a standard error."""
 
     effect: Effect

@@ -59,7 +59,7 @@ def _look(results: StudyResults, number: int) -> Look:
     for card, effect in effects.items():
         if card in ended:
             continue
-        decision: Decision = "goes on"
+        decision: Decision = "continues"
         if effect.q is not None and effect.q <= thresholds.alpha and effect.delta != 0:
             decision = "shown"
         elif number + 1 == len(study.looks.seeds):

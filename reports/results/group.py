@@ -181,7 +181,7 @@ class Group:
                 return f"no finished run {word}"
         wanted = self.contrast(study, contrast, levels)
         if not wanted.any() or not model.design.separates(wanted):
-            return "its runs cannot be told from those of other changes, or of a seed"
+            return "its runs cannot be separated from those of other changes, or of a seed"
         return model.effect(contrast.card, wanted), model.at_base(contrast.card, wanted)
 
     @one_thread

@@ -1,7 +1,7 @@
 """What the trials of a study left behind, read from their directories alone.
 
 A trial that is missing, running or failed is carried as such: a table of an unfinished study says "3 of 4 seeds", and
-whoever wants numbers gets them from the trials that have them.
+a caller that needs numbers gets them from the trials that have them.
 """
 
 import math
@@ -31,7 +31,7 @@ from reports.stats.verdicts import EffectVerdict
 SPEED_FILE = "speed.json"
 LOOKS_FILE = "looks.json"
 MEASURE_AGAIN = "speeds are left out; `gonn ablate` measures them again"
-Decision = Literal["shown", "futile", "goes on", "not shown"]
+Decision = Literal["shown", "futile", "continues", "not shown"]
 OF_RUNS = ("factorial", "screen")
 """Designs in which every run counts for many effects."""
 IN_MEMORY = 1024
@@ -119,7 +119,7 @@ class CardLook:
     @property
     def ends(self) -> bool:
         """Whether its arm is trained no further."""
-        return self.decision != "goes on"
+        return self.decision != "continues"
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class StudyResults:
     look_counts: Mapping[str, int]
     """Command -> how many states of the test results it was the first to show."""
     played: tuple[Match, ...] = ()
-    """Matches of the workspace; those between arms of this study are told from the others by their players."""
+    """Matches of the workspace; those between arms of this study are found among the others by their players."""
     cache: Path | None = None
     """Folder of what reports keep of their work (see reports.cache); None: nothing is kept."""
     looks: tuple[Look, ...] = ()
@@ -179,7 +179,7 @@ class StudyResults:
 
     @property
     def unjudged(self) -> EffectVerdict | None:
-        """What stands in place of every verdict: of a budget without results; while trials are to come, but for those
+        """What is shown in place of every verdict: of a budget without results; while trials are to come, but for those
         of a later look. A trial that failed keeps no verdict back."""
         if not self.study.results:
             return EffectVerdict.NOT_A_RESULT
@@ -187,7 +187,7 @@ class StudyResults:
         return EffectVerdict.UNFINISHED if to_come else None
 
     def due_seeds(self, *arms: str) -> int:
-        """How many seeds all of these arms are to have by now; any of them, where effects are told from runs."""
+        """How many seeds all of these arms are to have by now; any of them, where effects are estimated from runs."""
         seeds = [{trial.seed for trial in self.of_arm(arm)} for arm in arms]
         return len(set.union(*seeds) if self.study.design in OF_RUNS else set.intersection(*seeds))
 

@@ -60,7 +60,7 @@ def _question(study: Study, nats: StudyAnalysis) -> str:
         more = ((study.held, "held"), (study.left_out, "left out"))
         counted = "".join(f", {len(cards)} {word}" for cards, word in more if cards)
         screen = f"A screen of {len(study.cards)} enhancements in {len(study.trials)} runs{counted}. "
-    at_base = f", beside it the effect at {base} with all others as they are there" if nats.at_base else ""
+    at_base = f", next to it the effect at {base} with all others as they are there" if nats.at_base else ""
     runs = f"{every} runs of {base}" + (f" under these conditions, {own} of them of this study" if own < every else "")
     return f"{screen}Each Δ is the mean effect over the other enhancements on and off{at_base}; of {runs}."
 
@@ -76,7 +76,7 @@ def _interactions(study: Study, nats: StudyAnalysis, pairs: Sequence[Pair]) -> l
                 f"{pair.one} {alone[False, True]}, both together {alone[True, True]}."
             )
     if study.design in OF_RUNS and nats.noise is not None and nats.noise.pairs is None:
-        return ["Interactions of two cannot be told from the noise of a run by so few repeated runs."]
+        return ["Interactions of two cannot be separated from the noise of a run by so few repeated runs."]
     if study.design not in OF_RUNS or not pairs or nats.noise is None:
         return said
     spread = f"Interactions of two have a standard deviation of {nats.noise.pairs:.4f} test nats"

@@ -24,7 +24,7 @@ def exits(information: Sequence[float], bounds: Sequence[float]) -> list[float]:
     steps = np.sqrt(np.maximum(np.diff([0.0, *information]), 0.0))
     if not (steps > 0).all():
         raise ValueError(f"information {list(information)}: want it to rise")
-    # sqrt(information) x Z is a Brownian motion: x are its values that go on, with weights.
+    # sqrt(information) x Z is a Brownian motion: x are its values that continue, with weights.
     x, weight, chances = np.zeros(1), np.ones(1), []
     for look, (now, bound, step) in enumerate(zip(information, bounds, steps, strict=True)):
         cut = math.sqrt(now) * bound

@@ -81,7 +81,7 @@ class Design:
         return [(np.linalg.pinv(columns), columns) for columns in some]
 
     def separates(self, contrast: np.ndarray) -> bool:
-        """Whether a combination of levels (one weight each) can be told from all others, and from the seeds or by
+        """Whether a combination of levels (one weight each) can be separated from all others, and from the seeds or by
         several seeds on either side."""
         told, weights = [], []
         for inverse, columns in self._inverses:

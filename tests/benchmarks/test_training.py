@@ -14,7 +14,7 @@ def test_machine_and_its_flags(tmp_path):
     named, flags = machine_lines(cpuinfo)
     assert named == "Some CPU, AVX-512, AVX-512 bf16, AMX"
     assert flags.startswith("flags: avx2 yes, avx512f yes, avx512_bf16 yes, amx_bf16 no; torch ")
-    assert machine_lines(tmp_path / "none")[1].startswith("flags: not told; torch ")
+    assert machine_lines(tmp_path / "none")[1].startswith("flags: unknown; torch ")
 
 
 def test_ratios_are_of_the_same_round():

@@ -2,8 +2,8 @@
 (spec: GoNN 1.2).
 
 *capture*: a chain with two liberties, its enemy to move. The move is right where it starts a working ladder, wrong in
-the twin. *run*: a chain in atari, its owner to move. Running out is right where it escapes, wrong in the twin, where
-the ladder works.
+the counterpart. *run*: a chain in atari, its owner to move. Running out is right where it escapes, wrong in the
+counterpart, where the ladder works.
 
 One of the two positions is from a game; in the other a stone of the game is removed, or one is added on the ladder's
 way. Distance: king's moves from that stone to the chain. No history is shown where the game had the other player to
@@ -100,7 +100,7 @@ def _was_played(moves, row, p, plies):
 
 @kernel
 def _stands_alone(board, p):
-    """Whether the empty padded point p has only empty points and the edge beside it: a stone there touches nothing."""
+    """Whether the empty padded point p has only empty points and the edge around it: a stone there touches nothing."""
     if board[p] != 0:
         return False
     for q in neighbours(p):

@@ -16,9 +16,9 @@ other move leaves White one eye. Distance: king's moves from the throw-in to the
 moves first wins. White has just filled a distant liberty. Distance: from that move to the nearer right one.
 
 *ko_threats* (compare spec: GoNN 7.7 with 7.8): White has just taken a ko that decides a long black chain. On the other
-side of the board an atari threatens a white chain, which one answer makes safe. In the twin the ko is over, Black has
-the point of White's ko stone, White has moved elsewhere, and the atari is a wasted threat. Distance: from the ko to the
-threat.
+side of the board an atari threatens a white chain, which one answer saves. In the counterpart the ko is over, Black
+has the point of White's ko stone, White has moved elsewhere, and the atari is a wasted threat. Distance: from the ko to
+the threat.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class Case:
     """One question to a net.
 
     right: moves of which one ought to be preferred; empty: the case is shown, never scored. They are set against
-    * the same moves in `twin`, a position that differs in one stone and in which they are wrong, where there is a twin;
+    * the same moves in `twin`, a position that differs in one stone and in which they are wrong, if there is one;
     * else the moves of `wrong`; where that is empty too, every other point of the board.
     distance: from what makes the moves right to the moves, in points (each family documents how it is measured).
     cluster: cases of one cluster (a game, a drawing in its turned copies) are not independent of each other.

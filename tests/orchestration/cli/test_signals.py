@@ -13,7 +13,7 @@ from tests.orchestration.commands import STUDY, gonn, signals_kept, start, works
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
 
-LINE = "stopped; the same command goes on from here"
+LINE = "stopped; the same command resumes from here"
 
 
 @pytest.fixture(autouse=True)

@@ -101,7 +101,7 @@ def test_its_verdict_comes_first_and_the_full_study_goes_on(tmp_path, smoke):
     command = ("ablate", "parametric_relu", "--budget", "smoke", "--runner", "local", "--no-track")
     code, out, err = gonn(home, *command)
     assert code == 0, err
-    look, _, full = out.partition("the full study goes on with")
+    look, _, full = out.partition("the full study continues with")
     assert "a first look at 1,280 samples: parametric_relu: Δ" in look and "parametric_relu: Δ" in full
     studies = sorted(path.name for path in (home / "studies").iterdir())
     assert len(studies) == 2 and len(list((home / "runs").iterdir())) == 10

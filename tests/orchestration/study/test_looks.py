@@ -64,7 +64,7 @@ def test_a_card_that_is_shown_stops_and_the_other_goes_on_with_the_control(made)
     assert command.seeds(arm_of(made, SHOWN)) == [1, 2, 3]
     assert command.seeds(arm_of(made, SMALL)) == command.seeds(made.study.arms[0].id) == list(range(1, 10))
     assert len(command.said) == 3 and command.said[0].startswith(f"look at 3 seeds: {SHOWN} shown (q ")
-    assert f", {SMALL} goes on (q " in command.said[0] and SHOWN not in command.said[1]
+    assert f", {SMALL} continues (q " in command.said[0] and SHOWN not in command.said[1]
     results = results_of(made)
     assert not results.unfinished and len(results.trials) == 21
     analysis = analyse_study(results, "nats")

@@ -57,7 +57,7 @@ def test_an_interrupt_is_one_line(gonn, monkeypatch):
 
     monkeypatch.setattr(pipeline, "make_runner", lambda *_: Interrupted())
     code, out, err = gonn("none")
-    assert code == 130 and err.endswith("\nstopped; the same command goes on from here\n") and "Traceback" not in err
+    assert code == 130 and err.endswith("\nstopped; the same command resumes from here\n") and "Traceback" not in err
 
 
 @pytest.mark.system

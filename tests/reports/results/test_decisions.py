@@ -45,7 +45,7 @@ def test_a_look_is_taken_when_all_of_its_trials_are_there(tmp_path):
     (look,) = results_of(made).looks
     assert look.seeds == 3 and {card: each.decision for card, each in look.cards.items()} == {
         LARGE: "shown",
-        NONE: "goes on",
+        NONE: "continues",
     }
     due = [(ref.arm, ref.seed) for ref in due_trials(made.study, (look,))]
     assert len(due) == 15 and (arm_of(made, LARGE), 4) not in due and (arm_of(made, NONE), 6) in due
