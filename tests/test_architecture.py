@@ -96,10 +96,6 @@ def test_a_room_can_be_looked_over(room):
     assert len(modules) <= MOST_MODULES_IN_A_ROOM, sorted(modules)
 
 
-def room_of(module):
-    return ".".join(MODULES[module].relative_to(ROOT).parent.parts)
-
-
 def test_heavy_libraries_have_one_door():
     for package in PACKAGES:
         for path in sources(package):

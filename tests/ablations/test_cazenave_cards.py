@@ -5,9 +5,8 @@ import itertools
 import pytest
 import torch
 
-from ablations.arms import bases_of, resolve
+from ablations.arms import resolve
 from ablations.claimed import Comparison, conditions_of, differences
-from ablations.designs import budget_config
 from ablations.registry import load_registry
 from ablations.wording import leading_claim
 from gonn_core.config import with_values
@@ -94,24 +93,6 @@ def test_output_planes_are_no_condition_where_the_document_does_not_tell_them(re
     values = {"net.residual.output_planes": planes, "net.residual.blocks": blocks}
     off, on = (with_values(arm, values) for arm in (arms.off, arms.on))
     assert differences(registry, Comparison(arms.card, off, on, "gogod"), arms.card.claims[0]) == told
-
-
-@pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu"])
-def test_every_card_resolves_on_its_base(registry, budget):
-    for card in (card for card in registry.cards.values() if card.system == "cazenave"):
-        assert set(bases_of(registry, card)) & BASES, card.id
-        arms = resolve(registry, card.id, budget)
-        assert arms.off != arms.on and arms.base.id in BASES
-        trial_net(
-            with_values(arms.on, {"net.residual.width": 8, "net.residual.blocks": 1}) if budget == "gpu" else arms.on
-        )
-
-
-def test_small_budgets_end_at_a_rate_of_zero(registry):
-    for name in BASES:
-        if "fig13" not in name:  # whose protocol is a constant rate
-            for budget in ("smoke", "cpu"):
-                assert budget_config(registry.base(name), registry.budget(budget)).training.schedule.kind == "linear"
 
 
 def trained(config, steps, data):

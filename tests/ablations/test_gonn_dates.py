@@ -4,16 +4,14 @@
 import pytest
 
 from ablations.arms import resolve
-from ablations.designs import budget_config
 from ablations.registry import load_registry
-from gonn_core.config import OptimiserConfig, ScheduleConfig, trial_id, with_values
+from gonn_core.config import ScheduleConfig, with_values
 from gonn_core.features.sets import plane_names
 from gonn_core.nets import count_parameters, trial_net
 from gonn_core.training.schedule import learning_rate
 
 REGISTRY = load_registry()
 STEM_CENTER, STDEV = 4_992, 1_536
-CHAIN_BLOCK = 111_264
 PRELU_SLOPES = 192 * 9 + 16
 """Of 4 blocks' two norms each and the trunk's end; of the 16 pooled channels."""
 LADDER_BLOCK, WIDE_SHARED, WIDE_SPLIT, LADDER_HEAD = 88_248, 222_144, 2 * 221_952, 41_568
@@ -153,29 +151,6 @@ def test_what_gonn_b5_says_of_the_schedule_of_its_day_is_so():
     assert any(f"({ratio:.2f} times lower at 205M samples)" in text for text in REGISTRY.base("gonn-b5").inferred)
 
 
-@pytest.mark.parametrize("budget", ["cpu", "smoke"])
-@pytest.mark.parametrize("base", [base.id for base in REGISTRY.bases.values() if base.system == "gonn"])
-def test_small_budgets_have_their_own_rate_and_schedule(base, budget):
-    declared = REGISTRY.budget(budget)
-    training = budget_config(REGISTRY.base(base), declared).training
-    overrides = REGISTRY.base(base).overrides(declared)
-    warmup = overrides["training.schedule.warmup"]
-    assert training.schedule == ScheduleConfig(kind="linear", warmup=warmup)
-    assert training.optimiser.learning_rate == overrides["training.optimiser.learning_rate"]
-
-
-def test_the_controls_of_the_march_bases_are_the_trials_they_were():
-    ids = {
-        base: trial_id(budget_config(REGISTRY.base(base), REGISTRY.budget("cpu")), dict.fromkeys(VERSIONS, 1))
-        for base in ("gonn-b5", "gonn-b12", "gonn-b4-2018-02")
-    }
-    assert ids == {
-        "gonn-b5": "29d47bd4fdbed167",
-        "gonn-b12": "a66c8dac6298acbf",
-        "gonn-b4-2018-02": "04a9506360eac8e9",
-    }
-
-
 @pytest.mark.parametrize(
     "base, budget",
     [
@@ -191,10 +166,3 @@ def test_the_second_loss_begins_half_way_with_a_rate_of_its_own(base, budget):
     assert learning_rate(on, last) == learning_rate(off, last)
     assert learning_rate(on, on.loss_from) == on.loss_rate_factor * learning_rate(off, on.loss_from)
     assert on.loss_rate_factor > 1
-
-
-VERSIONS = ("features", "nets", "training")
-
-
-def test_the_optimisers_defaults_are_those_of_march():
-    assert config("gonn-b5").training.optimiser == OptimiserConfig(center_factor=1.5)

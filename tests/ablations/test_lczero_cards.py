@@ -9,7 +9,6 @@ from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.features.sets import plane_names
 from gonn_core.nets.cost import count_parameters, flops_per_sample
-from gonn_core.training.schedule import learning_rate
 
 REGISTRY = load_registry()
 BASES = [base for base in REGISTRY.bases if base.startswith("lczero-")]
@@ -60,13 +59,6 @@ def test_smolgen_excludes_static_gates(smolgen, gate):
 
 def test_multiplicative_gate_needs_the_additive_one():
     assert bases_of(REGISTRY, REGISTRY.card("multiplicative_gate")) == ["lczero-s-gate"]
-
-
-@pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu"])
-@pytest.mark.parametrize("base", BASES)
-def test_rates_fall_to_almost_nothing(base, budget):
-    training = budget_config(REGISTRY.base(base), REGISTRY.budget(budget)).training
-    assert learning_rate(training, training.samples - training.batch_size) < 0.01 * training.optimiser.learning_rate
 
 
 @pytest.mark.parametrize("budget", ["smoke", "cpu"])

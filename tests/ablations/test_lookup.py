@@ -3,18 +3,13 @@
 import pytest
 
 from ablations.registry import (
-    BEGINNINGS,
-    EXAMPLES,
-    TOPICS,
-    by_topic,
     find_card,
     load_registry,
     matching,
     suggestions,
     topic_of,
 )
-from gonn_core.config import config_paths
-from gonn_core.errors import SettingError, UserError
+from gonn_core.errors import SettingError
 
 REGISTRY = load_registry()
 
@@ -49,20 +44,6 @@ def test_words_are_looked_for_in_names_titles_settings_and_values():
     assert "batchnorm_gamma" in ids("norm_gamma") and {"smolgen", "smolgen_swish"} <= set(ids("smolgen"))
     assert set(ids("ladder input")) < set(ids("ladder")) and ids("LADDER") == ids("ladder")
     assert ids("net.head.kernel") == ids("net head kernel") and ids("zzz") == ids("") == ids("..") == []
-
-
-def test_examples_are_named_where_no_name_is_given():
-    with pytest.raises(UserError) as error:
-        find_card(REGISTRY, "")
-    assert set(EXAMPLES) <= set(REGISTRY.cards) and all(f"NAME={name}" in str(error.value) for name in EXAMPLES)
-
-
-def test_every_card_has_a_topic_and_every_topic_cards():
-    grouped = by_topic(REGISTRY.cards.values())
-    assert list(grouped) == list(TOPICS) and set(BEGINNINGS.values()) == set(TOPICS)
-    assert sorted(card.id for cards in grouped.values() for card in cards) == list(REGISTRY.cards)
-    for path in config_paths():
-        assert any(path.startswith(start) for start in BEGINNINGS), path
 
 
 def test_topics_follow_from_settings():

@@ -66,32 +66,6 @@ def test_claims_are_well_formed(registry):
                 assert claim.samples % registry.base(claim.base).config.training.batch_size == 0, where
 
 
-def test_claimed_numbers(registry):
-    def told(card, claim):
-        found = next(c for c in registry.card(card).claims if c.id == claim)
-        return found.bounds, found.samples, found.base
-
-    assert told("parametric_relu", "early_loss") == ((-0.025, -0.025), 5_000_000, "gonn-b4")
-    assert told("parametric_relu", "later_loss") == ((-0.015, -0.010), 15_000_000, "gonn-b4")
-    assert told("parametric_relu", "slopes_turn_negative") == ((-0.40, -0.15), None, "gonn-b4-2018-02")
-    assert told("global_pooling_trunk", "loss") == ((-0.02, -0.02), 60_000_000, "gonn-b12")
-    assert told("ladder_block", "early_loss") == ((-0.015, -0.015), 5_000_000, "gonn-b4-2018-01")
-    assert told("chain_pooling", "loss") == ((0.01, 0.01), 64_000_000, "gonn-b4-2018-01-18")
-    assert told("chain_pooling_two_blocks", "loss") == ((-0.005, -0.005), 10_000_000, "gonn-b4-2018-01-18")
-    assert told("center_emphasis", "loss") == ((-0.01, -0.01), 50_000_000, "gonn-b4-2018-02-13")
-    assert told("global_pooling_head", "loss_at_convergence")[0] == (float("-inf"), -0.01)
-    assert told("dilated_convolutions", "loss")[0] is None
-
-
-def test_memory_is_never_called_stated(registry):
-    claims = registry.card("liberty_planes").claims
-    assert all(
-        (claim.evidence == "unverified_memory") == claim.id.endswith("_value")
-        for claim in claims
-        if claim.document == "clark_storkey_2014"
-    )
-
-
 def published_share(position, move: str) -> float:
     """What the net of a picture gave a move; 0 for one that the picture does not name."""
     words = position["published_output"].split()
@@ -141,12 +115,6 @@ def published_share_between(position, move: str) -> tuple[float, float]:
     words = position["published_output"].split()
     named = {name: float(share) / 100 for name, share in zip(words[::2], words[1::2], strict=False)}
     return (named[move],) * 2 if move in named else (0.0, min(named.values()))
-
-
-def test_bases_are_found_by_their_further_names(registry, folder):
-    assert registry.base("gonn-published-12b") is registry.base("gonn-b12")
-    spoil(folder, "bases/gonn-b12.yaml", "[gonn-published-12b]", "[gonn-b5]")
-    assert error_of(check, folder) == "bases/gonn-b12.yaml.also_called=gonn-b5: another base has this name"
 
 
 def test_parameters_of_bases_and_claims(registry):
@@ -251,13 +219,6 @@ def test_files_out_of_place_are_not_passed_over(folder):
         error_of(load_registry, folder)
         == f"{folder / 'bases' / 'mine.yml'}: not where declarations lie: bases/<id>.yaml"
     )
-
-
-def test_a_second_card_of_the_same_id(folder):
-    (folder / "cards" / "cazenave").mkdir(exist_ok=True)
-    text = (folder / CARD).read_text().replace("system: gonn", "system: cazenave")
-    (folder / "cards" / "cazenave" / "parametric_relu.yaml").write_text(text)
-    assert error_of(load_registry, folder) == f"{CARD}.id=parametric_relu: another card has this id"
 
 
 def test_registry_needs_no_heavy_imports():

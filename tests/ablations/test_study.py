@@ -152,29 +152,6 @@ def test_cells_that_a_card_needs_or_excludes():
     assert refused("factorial", (GAMMA, at_path)) == {"with-stem": "stem needs net.norm_gamma = True"}
 
 
-def test_cells_that_the_schema_refuses_name_the_fewest_cards():
-    boards = card("boards", "features.past_boards", 0, 5)
-    copy = card("copy", "features.past_boards_dropped", "zero", "copy")
-    found = {cell.arm: cell.reason for cell in cells("factorial", "bare", BARE, (boards, GAMMA, copy))}
-    why = "past_boards_dropped copy needs past_boards above 0 (there is no board to copy to)"
-    assert {arm: reason for arm, reason in found.items() if reason} == {
-        "with-copy": f"copy on: {why}",
-        "with-gamma+copy": f"copy on: {why}",
-    }
-    line = (
-        f"NAME=boards+copy: 1 of 4 arms cannot be: with copy (copy on: {why}); valid: enhancements that "
-        "can be combined so, or DESIGN=add-one"
-    )
-    with pytest.raises(SettingError) as error:
-        design_arms("factorial", "bare", BARE, (boards, copy))
-    assert str(error.value) == line
-    with_boards = with_values(BARE, {"features.past_boards": 5})
-    (cell,) = (
-        cell for cell in cells("factorial", "boards", with_boards, (boards, GAMMA, copy)) if cell.arm == "with-copy"
-    )
-    assert cell.reason == f"boards off, copy on: {why}"
-
-
 def test_cards_that_change_one_setting_are_not_combined():
     registry = load_registry()
     cards = [registry.card(name) for name in ("parametric_relu", "last_move_input", "five_moves_of_history")]

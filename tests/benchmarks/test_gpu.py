@@ -13,7 +13,6 @@ from benchmarks.gpu.__main__ import main
 from benchmarks.gpu.bases import BASES, configuration
 from benchmarks.gpu.kernels import kind_of_kernel, kind_of_operation
 from gonn_core.config import with_values
-from gonn_core.errors import UserError
 from tests.paths import ROOT
 from tests.trial.helpers import starter_data
 
@@ -61,13 +60,6 @@ def test_what_fails_is_named_and_the_rest_goes_on(tmp_path, monkeypatch):
     assert code == 1 and tree["finished"] and len(tree["traces"]) == 1
     assert "* steps, clark-medium: RuntimeError: CUDA out of memory. Tried to\n" in page
     assert "* repeats, clark-medium: other bits (twice: 1 tensors, net.a first)" in page and "## At best" in page
-
-
-def test_names_that_are_none_are_one_line(tmp_path):
-    with pytest.raises(UserError, match="--bases: gonn-b6; valid: gonn-b5"):
-        run(tmp_path, "--bases", "gonn-b6")
-    with pytest.raises(UserError, match="--sections: speed; valid: steps"):
-        run(tmp_path, "--sections", "speed")
 
 
 def test_kernels_of_a_gpu_and_operations_of_a_cpu_by_kind():

@@ -7,16 +7,12 @@ import pytest
 
 from benchmarks.precision import (
     BOTH,
-    OVER_ALL,
-    check,
     effects_table,
     evaluated,
     evaluated_table,
-    loss_table,
     main,
     of_both,
     read,
-    time_table,
 )
 from gonn_core.errors import SettingError
 from gonn_core.trial.directory import TrialDirectory
@@ -55,14 +51,6 @@ def values(table) -> dict:
     return {row.key: {name: cell.value for name, cell in row.cells.items()} for row in table.rows}
 
 
-def test_loss_of_each_arm_and_of_all(made, results):
-    rows = values(loss_table(of_both(*results), made[1]))
-    for arm, loss in LOSS.items():
-        assert rows[arm]["delta"] == pytest.approx(loss, abs=1e-6) and rows[arm]["pairs"] == 4
-        assert rows[arm]["bf16"] - rows[arm]["fp32"] == pytest.approx(loss, abs=1e-6)
-    assert rows[OVER_ALL]["delta"] == pytest.approx(sum(LOSS.values()) / 2, abs=1e-6) and rows[OVER_ALL]["pairs"] == 8
-
-
 def test_effects_and_their_difference(made, results):
     (row,) = values(effects_table(of_both(*results), made[1])).values()
     assert row["card"] == "parametric_relu"
@@ -90,23 +78,6 @@ def test_nets_are_evaluated_in_both_precisions(tmp_path):
     (tmp_path / "runs" / jobs[0].id / "snapshots" / "16.safetensors").unlink()
     with pytest.raises(SettingError, match="no trial of it has its weights here"):
         evaluated_table(Workspace(tmp_path), studies, 100)
-
-
-def test_time_is_the_trials_own(results):
-    assert {row["ratio"] for row in values(time_table(*results)).values()} == {1.0}
-
-
-def test_only_studies_that_differ_in_precision_alone_are_compared(made, results, tmp_path):
-    _, fp32, bf16 = made
-    check(fp32, bf16)
-    with pytest.raises(SettingError, match="not every arm is trained in fp32"):
-        check(bf16, fp32)
-    other = plan_study(tmp_path, "parametric_relu", reading={"training.precision": "bf16"}, seeds=(1, 2)).study
-    with pytest.raises(SettingError, match="arms or seeds are not those of"):
-        check(fp32, other)
-    untrained = read(Workspace(tmp_path), other.id)
-    with pytest.raises(SettingError, match="4 of its trials are not finished"):
-        of_both(results[0], untrained)
 
 
 def test_the_command_prints_and_writes_its_tables(made, tmp_path, monkeypatch, capsys):

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from benchmarks import training
-from benchmarks.training import COMPILED, PLAIN, machine_lines, main, print_steps, ratio_text
+from benchmarks.training import COMPILED, PLAIN, machine_lines, main, print_steps
 
 
 def test_machine_and_its_flags(tmp_path):
@@ -15,10 +14,6 @@ def test_machine_and_its_flags(tmp_path):
     assert named == "Some CPU, AVX-512, AVX-512 bf16, AMX"
     assert flags.startswith("flags: avx2 yes, avx512f yes, avx512_bf16 yes, amx_bf16 no; torch ")
     assert machine_lines(tmp_path / "none")[1].startswith("flags: unknown; torch ")
-
-
-def test_ratios_are_of_the_same_round():
-    assert ratio_text([2.0, 30.0, 4.0], [1.0, 10.0, 4.0]) == "2.00 [1.00..3.00]"
 
 
 def test_when_compiling_has_paid(capsys):
@@ -40,8 +35,3 @@ def test_a_short_run_without_a_compiler(monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "fp32, compiled" not in out and "compiler: none (" in out
     assert {line.split()[0] for line in out.partition("trials")[2].splitlines()[1:3]} == {"fp32", "bf16"}
-
-
-def test_names_of_variants():
-    names = [variant.name for variant in (*PLAIN, *COMPILED)]
-    assert len(set(names)) == len(names) and training.Variant("bf16", compile="body").name == "bf16, compiled"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.cache import cached, cached_files, code, keep, read
+from reports.cache import cached, code, keep, read
 
 
 @pytest.fixture
@@ -42,14 +42,6 @@ def test_nothing_is_kept_without_a_place_or_where_none_can_be_written(tmp_path, 
         assert read(place, 1) is None
     keep(tmp_path / "x", "inputs", b"")  # an empty value is a value
     assert read(tmp_path / "x", "inputs") == b"" and read(tmp_path / "x", "others") is None
-
-
-@pytest.mark.parametrize("files", [{}, {"x.png": b"png", "x.svg": b""}])
-def test_several_files_are_one_value(tmp_path, files):
-    made = []
-    for _ in range(2):
-        assert cached_files(tmp_path / "x", 1, lambda: made.append(1) or files) == files
-    assert len(made) == 1
 
 
 def test_code_is_that_of_modules_and_packages_with_declarations_and_templates(tmp_path, monkeypatch):

@@ -15,7 +15,6 @@ from reports.screen.interactions import study_command
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
 
-OF_THE_RUN = ("runner", "slots", "per_gpu", "track", "address", "plan")
 REQUESTS = {
     "as the budget says": {"name": "parametric_relu"},
     "seeds": {"name": "parametric_relu,ko_plane", "seeds": "1,2,7"},

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from ablations.published_results import Counterpart, Published
+from ablations.published_results import Published
 from gonn_core.config import parse_model
 from gonn_core.errors import InputError, SettingError
 from reports.book.book import book_page
-from reports.book.published import NOT_HERE, comparable, counterparts
+from reports.book.published import NOT_HERE, comparable
 from reports.results.decisions import load_results
 from reports.results.nets import level, measured_nets
 from reports.study.report import make_report
@@ -177,24 +177,6 @@ def test_curves_have_the_nets_of_the_card_in_either_state(reports, tables):
     assert all(cells["ours"].text == NOT_HERE for cells in rows(table, measure="training error"))
 
 
-def test_gains_have_the_effect_of_the_card_with_its_cost(reports, tables):
-    lczero = next(report for report in reports if report.study.base == "lczero-s")
-    (cells,) = rows(tables["gains-lczero"], change="additive logit gating")
-    effect = lczero.analyses[0, "top1"].effect("additive_gate")
-    assert cells["delta"].value[0] == effect.delta and cells["delta"].evaluation == 0
-    assert cells["ours"].text == "additive_gate on lczero-s (cpu, kgs), 3 and 3 runs" and cells["flops"].value >= 1
-    (smolgen,) = rows(tables["gains-lczero"], change="smolgen", gain="'2%")
-    assert smolgen["ours"].text == f"{NOT_HERE}: make ablation NAME=smolgen" and smolgen["delta"].text == "–"
-    assert len(rows(tables["gains-go_nn"], change="ELU", ours="elu on go-nn (cpu, kgs)")) == 2
-
-
-def test_bases_stand_below_the_nets_of_their_document_and_in_the_comparison(tables):
-    for name, base in (("nets-clark_storkey", "clark-medium"), ("nets-go_nn", "go-nn")):
-        assert len(rows(tables[name], source=f"here: {base}")) == 1
-        assert not rows(tables[name], source="here: gonn-b5")
-    assert len(rows(tables["comparison"], source="here")) == len(STUDIES) == len(rows(tables["stats"], source="here"))
-
-
 def test_each_net_is_read_as_its_document_tests(reports):
     """GoNN's test rows have lost some of their history; the others' have all that the net sees."""
     nets = {net.study.base: net for net in measured_nets([report.results for report in reports]) if net.base}
@@ -228,33 +210,6 @@ def test_what_the_document_as_stored_does_not_state_is_marked_and_explained(bare
     assert (february["gnugo"].text, february["gogod"].text) == ("98-99%", "51.9 %")
     assert "GoGoD from 1995" in february["structure"].text
     assert any("~ about, as printed" in note for note in bare["comparison"].notes)
-
-
-def test_a_counterpart_is_found_on_any_base_of_its_system(reports):
-    nets = measured_nets([report.results for report in reports])
-    on = counterparts(nets, registry(), Counterpart(base="cazenave-14x256", card="three_output_planes", state="on"))
-    off = counterparts(nets, registry(), Counterpart(base="cazenave-14x256", card="three_output_planes", state="off"))
-    assert [net.name for net in on] == ["cazenave-7x128 with three_output_planes"]
-    assert [net.name for net in off] == ["cazenave-7x128"]
-    assert counterparts(nets, registry(), Counterpart(base="cazenave-14x256")) == []
-    assert counterparts(nets, registry(), None) == []
-
-
-def test_figure_13_has_the_nets_of_a_study_of_two_of_them(tmp_path):
-    base = "cazenave-fig13-golois"
-    study = plan_study(tmp_path, "golois_against_original", base=base, budget="paper", seeds=(1, 2))
-    train(study, {})
-    report = make_report(load_results(study.study, study.runs, study.study_folder), study.registry)
-    table = tables_of([report])["figures-cazenave"]
-    found = {cells["net"].text: cells for cells in rows(table, figure="13")}
-    errors = {
-        net.name: sum(trial.curve[-1]["train_loss"] for trial in net.trials) / 2
-        for net in measured_nets([report.results])
-    }
-    for name, net in (("Golois", base), ("original residual", f"{base} without golois_against_original")):
-        assert found[name]["ours"].text == f"here: {net} (paper, kgs, 5M, 2 seeds)"
-        assert found[name]["here"].value == pytest.approx([errors[net]])
-    assert found["residual"]["ours"].text == found["identity mappings"]["ours"].text == NOT_HERE
 
 
 GAIN = {"change": "c", "gain": "g", "evidence": "stated"}

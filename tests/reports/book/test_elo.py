@@ -8,17 +8,13 @@ import pytest
 
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json
-from gonn_core.play.match.record import player_id
-from gonn_core.play.net_player import Choice
-from reports.book.elo import TO_RATE, elo_section, write_ladders
+from reports.book.elo import TO_RATE, elo_section
 from reports.play.ladder import elo_of_nats, ladder_table, ladder_text, load_ladders, read_ladder, uncertainty
-from reports.play.players import choice_text, engine_text, player_names
 from reports.play.rating import rate
 from reports.results.decisions import load_results
 from reports.results.nets import measured_nets
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, registry, train
-from tests.reports.play.made_matches import ENGINE, net
 
 RUNGS = [rung(10_000, 3.4, 0.25), rung(20_000, 2.9, 0.30), rung(50_000, 2.6, 0.34), rung(100_000, 2.4, 0.37)]
 
@@ -116,31 +112,3 @@ def test_ladders_of_a_workspace(tmp_path, ladder):
     path.write_text(json.dumps({**tree, "matches": ["feedfeedfeedfeed"]}))
     with pytest.raises(InputError, match="no match"):
         read_ladder(path, tmp_path / "matches")
-
-
-def test_a_page_of_its_own(tmp_path, ladder):
-    path = write_ladders([ladder], registry(), tmp_path / "page")
-    text, files = path.read_text(), {each.name for each in path.parent.iterdir()}
-    assert files == {"elo.md", "elo.png", "elo.csv", f"elo-{ladder.file.id}.csv"}
-    assert (
-        "| gonn-b5 s1 @10k<br>ResNet 3 blocks of 32, 81,548 parameters | 25.00\u00a0% |" in text
-        and "Published correspondence" in text
-    )
-
-
-def test_names_of_players():
-    first = net("1" * 16, 10_016)
-    identities = [
-        (first, "11111111 @10k #"),
-        ({**first, "weights": "f" * 16}, "11111111 @10k #"),
-        (net("2" * 16), "gonn-b5 s1 @100k"),
-        (net("2" * 16, history="none"), "gonn-b5 s1 @100k, history none"),
-        (net("2" * 16, passing="after_pass"), "gonn-b5 s1 @100k, passing after_pass"),
-        (ENGINE, "GNU Go 3.8 level 1"),
-    ]
-    names = player_names([identity for identity, _ in identities], {"2" * 16: "gonn-b5 s1"})
-    for identity, name in identities:
-        player = player_id(identity)
-        assert names[player] == name + player[:4] * name.endswith("#")
-    assert choice_text({"choice": Choice().model_dump()}) == ""
-    assert engine_text({"kind": "engine", "command": ["/opt/my engine"], "name": "", "version": ""}) == "/opt/my engine"

@@ -14,11 +14,6 @@ from reports.study.tables import report_tables
 from reports.weights.statistics import statistic, untrained_weights
 from tests.reports.made_studies import plan_study, registry, registry_with, train
 
-CLAIMED_OF_A_PICTURE = {
-    "metric": "probe",
-    "direction": "increase",
-    "probe": {"position": "lastmove", "move": "A2"},
-}
 CLAIMS = {
     "right": {"value": -0.025},
     "wide": {"range": [-0.040, -0.014]},

@@ -7,16 +7,11 @@ import struct
 import matplotlib
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from ablations.published_results import EloPoint
-from reports.book.cost import cost_picture, gains
-from reports.book.elo import above, elo_picture
-from reports.figures.marks import MARKS, draw_effect, legend
+from reports.figures.marks import MARKS, draw_effect
 from reports.figures.study import cut_at_uniform, draw
 from reports.figures.style import FAR, reach
 from reports.page import forest_groups
-from reports.play.ladder import read_ladder
 from reports.results.decisions import load_results
 from reports.results.study_results import UNIFORM
 from reports.stats.estimates import Interval
@@ -25,7 +20,6 @@ from reports.study.page import study_forest
 from reports.study.report import make_report
 from reports.summary.lines import forest, summary_forest, summary_lines
 from tests.reports.figures.boxes import clashes, painted, texts
-from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, train
 
 CARDS = ("last_move_input", "ko_plane", "parametric_relu", "ladder_input", "liberty_planes")
@@ -90,13 +84,6 @@ def test_a_forest_goes_by_base_then_by_size_on_a_linear_axis(made, monkeypatch):
     assert any(text.startswith("helps") for text in said) and any(text.startswith("−0.8") for text in said)
 
 
-def test_gain_and_cost_stand_in_rows_with_a_name_each(made, monkeypatch):
-    figure = painted(monkeypatch, cost_picture(gains(summary_lines(*made))).draw)
-    assert {axes.get_xscale() for axes in figure.axes} == {"linear"} and clashes(figure) == []
-    said = [text.get_text() for text in texts(figure)]
-    assert all(card in said for card in CARDS) and all(axes.get_xlabel() for axes in figure.axes)
-
-
 def test_the_texts_of_a_studys_figure_lie_on_nothing(made, monkeypatch):
     for report in made[0]:
         figure = painted(monkeypatch, lambda report=report: draw_study(report))
@@ -112,20 +99,6 @@ def test_a_curve_from_far_above_a_guess_does_not_press_the_rest_into_a_line(ends
     axes.set_ylim(best - 1, 60.0)
     cut_at_uniform(axes, [best])
     assert pytest.approx(math.log(361)) == UNIFORM and axes.get_ylim()[1] < (8 if best < UNIFORM else 20)
-
-
-def test_a_legend_is_as_wide_as_its_words():
-    for words, columns in (("short", 2), ("a long entry of a legend, of which two are wider than the page", 1)):
-        figure = Figure(figsize=(7, 3), layout="constrained")
-        figure.subplots()
-        legend(figure, [Line2D([], [], label=f"{words} {k}") for k in range(4)])
-        assert len({round(text.get_window_extent().x0) for text in _laid_out(figure)}) == columns
-        assert clashes(figure) == []
-
-
-def _laid_out(figure):
-    figure.draw_without_rendering()
-    return figure.legends[0].get_texts()
 
 
 def drawn(made) -> dict | None:
@@ -144,32 +117,6 @@ def test_the_same_results_give_the_same_bytes_whatever_the_user_has_set(tmp_path
     assert width == 1400 and 1000 < height < 1800, "twice as wide as a page"
     assert b"<dc:date>" not in pictures["figure.svg"] and b"Software" not in pictures["figure.png"]
     assert b"<b>" not in pictures["figure.svg"]
-
-
-@pytest.mark.parametrize("settings", [{"seeds": (1,)}, {"seeds": (1, 2), "pairing": "none"}])
-def test_one_seed_and_unpaired_arms_can_be_drawn(tmp_path, settings):
-    made = plan_study(tmp_path, "parametric_relu", **settings)
-    assert drawn(made) is None, "nothing is drawn of nothing"
-    train(made, {})
-    assert drawn(made)
-
-
-def test_curves_of_strength_meet_at_a_loss_that_all_have(tmp_path, monkeypatch):
-    rungs = [rung(10_000, 3.4, 0.25), rung(20_000, 2.9, 0.30), rung(50_000, 2.6, 0.34), rung(100_000, 2.4, 0.37)]
-    ladder = read_ladder(write_ladder(tmp_path, rungs, [(80, 20), (70, 30), (60, 40)], (5, 15)), tmp_path / "matches")
-    points = [EloPoint(top1=0.3 + 0.05 * k, nats=2.75 - 0.3 * k, elo=300.0 * k) for k in range(4)]
-    elo, half = above(ladder, 2.75)
-    middle = (ladder.ratings.elo[1] + ladder.ratings.elo[2]) / 2
-    assert elo == pytest.approx(ladder.ratings.elo - middle)
-    covariance = ladder.ratings.covariance
-    variance = covariance[3, 3] + (covariance[1, 1] + covariance[2, 2] + 2 * covariance[1, 2]) / 4
-    variance -= covariance[3, 1] + covariance[3, 2]
-    assert half[3] == pytest.approx(1.959964 * math.sqrt(variance), rel=1e-5)
-    at_a_rung, none_there = above(ladder, 3.4)
-    assert at_a_rung == pytest.approx(ladder.ratings.elo) and none_there[0] == pytest.approx(0, abs=1e-6)
-    assert above(ladder, 2.0) is None
-    figure = painted(monkeypatch, lambda: elo_picture(points, [ladder]))
-    assert figure.axes[0].get_ylabel() == "Elo above a net of 2.75 test nats" and clashes(figure) == []
 
 
 def test_texts_on_each_other_and_beyond_the_edge_are_found():

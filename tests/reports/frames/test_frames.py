@@ -1,6 +1,5 @@
 """Frames: declared columns, the numbers of the reports, filters."""
 
-import io
 import math
 
 import pandas as pd
@@ -9,11 +8,10 @@ import pytest
 from gonn_core.errors import InputError, SettingError
 from reports import frames
 from reports.book.book import write_book
-from reports.frames.rows import csv_bytes, make_frame
 from reports.results.decisions import load_results
 from reports.study.report import make_report
 from reports.study.tables import report_tables
-from reports.tables.entities import ENTITIES, TRIALS, frame_fields
+from reports.tables.entities import ENTITIES, frame_fields
 from tests.reports.made_studies import finish_trial, plan_study, train
 from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
@@ -168,10 +166,3 @@ def test_the_report_over_everything_has_all_trials_and_effects_as_csv(made, tmp_
     assert list(kept.columns) == list(frame.columns)
     assert kept.delta.tolist() == pytest.approx(frame.delta.tolist(), rel=1e-5, abs=1e-12)
     assert kept.verdict.tolist() == frame.verdict.tolist() and kept.main.dtype == bool
-
-
-def test_csv_has_six_digits_and_no_formula():
-    row = {column.key: None for column in TRIALS} | {"study": "=1+1", "seed": 1, "test_nats": 2.123456789}
-    row |= {name: "x" for name in ("base", "budget", "data", "arm", "trial", "label", "state")}
-    (line,) = pd.read_csv(io.BytesIO(csv_bytes(make_frame("trials", [row])))).to_dict("records")
-    assert (line["study"], line["test_nats"]) == ("'=1+1", 2.12346)

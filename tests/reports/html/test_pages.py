@@ -167,11 +167,6 @@ def test_the_data_of_curves_are_those_of_the_trials(made, page):
     assert all(len(each["mean"]) == len(curves["samples"]) for each in curves["differences"])
 
 
-def test_the_same_trials_give_the_same_bytes_and_a_small_file(made, text, tmp_path):
-    again = written(made, tmp_path).html.read_bytes()
-    assert again == text.encode() and len(again) < 500_000
-
-
 def whole_page(*reports) -> str:
     """The page over these studies, without pictures, which take long to draw."""
     return html_page(book_page(reports, [], registry()), {}).decode()

@@ -11,7 +11,7 @@ from reports.book.book import book_page, manifest
 from reports.book.elo import TO_PLAY
 from reports.page import Page
 from reports.play.matches import against_engine, load_played, match_table, rating_table
-from reports.play.players import names_in, trial_names
+from reports.play.players import names_in
 from reports.play.rating import rate, tally
 from reports.results.decisions import load_results
 from reports.study.render import write_report
@@ -171,10 +171,3 @@ def test_the_book_has_cells_a_section_and_ladders(made):
         "ladder": ladders.ladders[0].file.id,
         "matches": list(ladders.ladders[0].file.matches),
     }  # a net of no study
-
-
-def test_names_of_trials(made):
-    names = trial_names([made.study, made.study])
-    assert names[made.study.trials_of("control")[2]] == "gonn-b5 s2" and names[
-        made.study.trials_of("without-last_move_input")[1]
-    ].startswith("gonn-b5 without last_move_input")

@@ -10,7 +10,6 @@ from gonn_core import numerics
 from gonn_core.errors import InputError
 from gonn_core.nets import cost
 from reports.results.decisions import load_results
-from reports.results.study_results import UNRECORDED, machines_of
 from reports.stats.estimates import sums_by_game
 from tests.reports.made_studies import GAMES, fail_trial, plan_study, train
 
@@ -121,17 +120,3 @@ def test_damaged_notes_are_named(tmp_path, name, text, message):
     (made.study_folder / name).write_text(text)
     with pytest.raises(InputError, match=message):
         load_results(made.study, made.runs, made.study_folder)
-
-
-@pytest.mark.parametrize(("text", "what"), [("[]", "holds no mapping"), ("{", "not a JSON file")])
-def test_damaged_speeds_are_told_and_measured_again(tmp_path, caplog, text, what):
-    made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
-    (made.study_folder / "speed.json").write_text(text)
-    assert load_results(made.study, made.runs, made.study_folder).speeds == {}
-    assert len(caplog.messages) == 1 and what in caplog.text and "`gonn ablate` measures them again" in caplog.text
-
-
-def test_kinds_of_machine_of_a_trial():
-    cpu = {"device": "cpu", "processor": "One"}
-    sessions = [cpu, cpu, {**cpu, "processor": "Other"}, {"device": "cpu"}, {"device": "Some GPU"}]
-    assert machines_of(sessions) == ("One", "Other", UNRECORDED, "Some GPU")

@@ -2,16 +2,14 @@
 
 import csv
 import io
-import json
 
 import pytest
-from rich.console import Console
 
 from reports.results.decisions import load_results
 from reports.screen.figure import draw_runs
 from reports.screen.interactions import folded_tables, printed_tables
 from reports.stats.verdicts import EffectVerdict
-from reports.study.render import print_report, write_report
+from reports.study.render import write_report
 from reports.study.report import make_report
 from tests.reports.made_studies import plan_study, train
 
@@ -66,25 +64,6 @@ def test_runs_are_counted_and_main_effects_judged(screen):
     assert nats.runs == (32, 32) and set(nats.at_base) == set(CARDS)
 
 
-def test_page_says_what_a_screen_answers_and_what_to_do_next(screen):
-    _, files = screen
-    text = files.markdown.read_text(encoding="utf-8")
-    for part in (
-        "A screen of 8 enhancements in 32 runs, 1 held, 1 left out.",
-        "the mean effect over the other enhancements on and off, beside it the effect at gonn-b5",
-        "with all others as they are there; of 32 runs of gonn-b5.",
-        "The largest of 27 predicted: ",
-        "screen.png",
-        "needs what the base lacks",
-        "varied in 8 of 16 arms",
-    ):
-        assert part in text, part
-    (command,) = [each.command for each in files.report.said if each.command]
-    assert command == f"gonn ablate parametric_relu,chain_pooling {SETTINGS} --seeds 4..16"
-    tree = json.loads(files.data.read_text())
-    assert tree["said"][0].startswith("A screen of 8")
-
-
 def test_the_largest_interactions_are_printed_and_all_are_folded(screen):
     _, files = screen
     pairs = {frozenset(pair) for pair in ((each.one, each.other) for each in files.report.pairs)}
@@ -97,14 +76,6 @@ def test_the_largest_interactions_are_printed_and_all_are_folded(screen):
         beyond = [float(row[key]) for key in ("both", "neither", "only_one", "only_other")]
         assert beyond[0] + beyond[1] - beyond[2] - beyond[3] == pytest.approx(float(row["predicted"]), abs=4e-5)
     assert {"screened.csv", "screen.png", "screen.svg"} <= {path.name for path in files.folder.iterdir()}
-
-
-def test_terminal_has_commands_in_one_piece_and_no_table_of_arms(screen):
-    _, files = screen
-    console = Console(width=100, record=True, file=io.StringIO())
-    print_report(files.report, console)
-    text = console.export_text()
-    assert f"  gonn ablate parametric_relu,chain_pooling {SETTINGS}" in text and "Arms:" not in text
 
 
 def test_no_interaction_is_told_of_an_unfinished_screen(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 from ablations.search import Tried
 from reports.search import report
-from reports.search.page import sentences, table_of, write_search_report
+from reports.search.page import table_of
 from reports.search.report import find_optimum, search_report
 from tests.orchestration.search_fakes import made_search
 
@@ -66,58 +66,9 @@ def six(*others) -> list[Tried]:
     return [*(tried(number, rate, "done", nats) for number, (rate, nats) in enumerate(levels.items())), *others]
 
 
-def test_sentences_of_a_finished_search():
-    said = sentences(search_report(made_search(trials=7), six(tried(6, 0.9, "diverged"))))
-    assert (
-        said[0].startswith("Best learning rate 0.0") and "validation nats there (lowest point of the curve)" in said[0]
-    )
-    assert said[1] == "Best single trial: 3.0000 validation nats at 0.1."
-    assert said[2].startswith("The rate without a search, 0.064: 3.0200 validation nats, +0.0")
-    assert len(said) == 3
-
-
-def test_sentences_of_searches_that_are_not_finished():
-    search = made_search(trials=8)
-    running = search_report(search, six(tried(6, 0.3, "running"), tried(7, 0.3, "failed")))
-    assert running.unfinished == 2 and sentences(running)[0] == "Unfinished: 2 of 8 trials are still to come."
-    assert sentences(search_report(search, [])) == [
-        "Unfinished: 8 of 8 trials are still to come.",
-        "No trial is done: nothing is known of the best rate.",
-    ]
-    edge = search_report(search, [tried(0, 0.98, "done", 3.0), tried(1, 0.5, "done", 3.1)])
-    assert (
-        sentences(edge)[-1]
-        == "The rate found lies at the edge of the range searched (0.01 to 1): a better one may lie beyond."
-    )
-    assert "No curve, no interval: it takes 5 finished trials, there are 2." in sentences(edge)[1]
-
-
-def test_without_a_curve_there_is_no_interval_and_nothing_is_compared_with_it():
-    levels = {0.02: 3.4, 0.064: 3.2, 0.1: 3.1, 0.2: 2.95, 0.4: 2.8}
-    trials = [tried(number, rate, "done", nats) for number, (rate, nats) in enumerate(levels.items())]
-    assert sentences(search_report(made_search(trials=5), trials)) == [
-        "Best trial: learning rate 0.4, 2.8000 validation nats. No curve, no interval: none bends upward.",
-        "The rate without a search, 0.064: 3.2000 validation nats, +0.4000 against that trial.",
-    ]
-
-
 def test_the_table_goes_by_rate_and_says_how_far_each_trial_came():
     table = table_of(search_report(made_search(), six(tried(6, 0.3, "pruned"))))
     rates = [row.cells["rate"].value for row in table.rows]
     assert rates == sorted(rates)
     given_up = next(row.cells for row in table.rows if row.cells["state"].value == "pruned")
     assert (given_up["state"].text, given_up["samples"].text, given_up["nats"].text) == ("given up", "800", "4.0000")
-
-
-def test_files_are_the_same_each_time(tmp_path):
-    search = made_search(trials=7)
-    found = search_report(search, six(tried(6, 0.9, "diverged")))
-    written = [write_search_report(found, tmp_path / name) for name in ("one", "two")]
-    folders = [files.markdown.parent for files in written]
-    names = sorted(path.name for path in folders[0].iterdir())
-    assert names == ["figure.png", "figure.svg", "report.md", "trials.csv"]
-    for name in names:
-        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
-    assert f"--lr found:{search.id}" in written[0].markdown.read_text()
-    empty = write_search_report(search_report(search, []), tmp_path / "empty")
-    assert not empty.figures and "No trial is done" in empty.markdown.read_text()
