@@ -206,7 +206,7 @@ def test_a_study_of_one_change_beside_a_factorial_is_judged_by_the_mean_and_clai
     assert of_whole.in_arms(whole.study.contrasts[0]) is of_whole.effect("prelu")
 
 
-# What cannot be told
+# What cannot be separated
 
 
 def test_changes_that_were_always_made_together_are_left_out_with_the_reason(tmp_path):
@@ -214,7 +214,7 @@ def test_changes_that_were_always_made_together_are_left_out_with_the_reason(tmp
     both = [each.id for each in made.study.arms if ("prelu" in each.id) == ("narrow" in each.id)]
     skip = [(arm.id, seed) for arm in made.study.arms if arm.id not in both for seed in made.study.seeds]
     analysis = analyse_study(draw(made, skip=skip), "nats")
-    reason = "its runs cannot be told from those of other changes, or of a seed"
+    reason = "its runs cannot be separated from those of other changes, or of a seed"
     assert analysis.left_out == {"prelu": reason, "narrow": reason} and list(analysis.effects) == ["head"]
 
 

@@ -125,4 +125,4 @@ def test_single_runs_tell_no_interactions_and_nothing_at_the_base(tmp_path):
         and report.pairs == () == printed_tables(report.results, report.pairs)
     )
     assert report.said[0].text.endswith(" over the other enhancements on and off; of 16 runs of gonn-b5.")
-    assert "cannot be told from the noise" in report.said[1].text
+    assert "cannot be separated from the noise" in report.said[1].text
