@@ -240,13 +240,12 @@ def _gains_table(published: Published, author: str, measured: _Measured) -> Tabl
 
 def _effect(row: PageRow, page: OnPage) -> dict[str, Any]:
     results, effect = row.report.results, page.effect
-    study, ends = results.study, effect.interval95
+    study, trials = results.study, used_trials(row.report.results, row.contrast, MAIN)
     on, off = (mean_cost(results, side) for side in (row.contrast.with_it, row.contrast.without))
-    trials, value = used_trials(results, row.contrast, MAIN), [effect.delta, *([ends.low, ends.high] if ends else [])]
     where = f"{row.card} on {study.base} ({study.budget_label}, {study.data})"
     return {
         "q": Cell(formats.q_value(effect.q), effect.q, trials, MAIN),
-        "delta": Cell(formats.with_interval(effect.delta, ends, "share"), value, trials, MAIN),
+        "delta": Cell(formats.with_interval(effect.delta, effect.interval95, "share"), effect.with_ends, trials, MAIN),
         "flops": on.flops / off.flops,
         "time": on.time_to(off),
         "ours": f"{where}, {effect.runs[0]} and {effect.runs[1]} runs",

@@ -132,7 +132,7 @@ def answer(
     ]
     margin = context.results.study.thresholds.margin(context.claim.metric, claimed.size)
     text = " ".join(filter(None, parts))
-    return Answer((effect,), (claimed,), margin, text, note, with_ends(effect), trials, evaluation)
+    return Answer((effect,), (claimed,), margin, text, note, effect.with_ends, trials, evaluation)
 
 
 def level_answer(
@@ -145,12 +145,7 @@ def level_answer(
     text = f"{_percent(effect.delta)} {unit}{interval} at {formats.samples(context.samples)} samples"
     note = f"{effect.n} seeds, {_percent(min(values))} to {_percent(max(values))} {unit}"
     margin = context.results.study.thresholds.margin(context.claim.metric, finite)
-    return Answer((effect,), (claimed,), margin, text, note, with_ends(effect), trials, evaluation)
-
-
-def with_ends(effect: Effect) -> list[float]:
-    """Value and, where there are any, ends of the 95 % interval."""
-    return [effect.delta, *([effect.interval95.low, effect.interval95.high] if effect.interval95 else [])]
+    return Answer((effect,), (claimed,), margin, text, note, effect.with_ends, trials, evaluation)
 
 
 def _percent(share: float) -> str:

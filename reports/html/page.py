@@ -203,8 +203,7 @@ def _differences(results: StudyResults, nats: StudyAnalysis, counts: Sequence[in
             continue
         effect, tested = nats.effect(contrast.card), None
         if effect is not None:
-            ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else [None, None]
-            tested = _rounded([effect.delta, *ends])
+            tested = _rounded((effect.with_ends + [None, None])[:3])
         bands = {count: (float(deltas.mean()), half_width(deltas)) for count, deltas in curve.items()}
         at = [bands.get(count, (math.nan, math.nan)) for count in counts]
         differences.append(

@@ -276,15 +276,15 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
     rows = []
     for card, groups in effects.items():
         for each in groups:
-            effect, ends, verdict = each.effect, each.effect.interval95, each.verdict
-            delta = formats.with_interval(effect.delta, ends, "share")
+            effect, verdict = each.effect, each.verdict
+            delta = formats.with_interval(effect.delta, effect.interval95, "share")
             values: dict[str, Any] = {
                 "card": card,
                 "group": Cell(each.group.replace("_", " "), each.group),
                 "cases": each.cases,
                 "off": each.off,
                 "on": each.on,
-                "delta": Cell(delta, [effect.delta, *([ends.low, ends.high] if ends else [])]),
+                "delta": Cell(delta, effect.with_ends),
                 "q": effect.q,
                 "n": effect.n,
             }

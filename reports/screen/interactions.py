@@ -164,7 +164,6 @@ def _pairs_table(results: StudyResults, pairs: Sequence[Pair], name: str) -> Tab
     rows = []
     for pair in pairs:
         fixed = pair.effect
-        ends = [fixed.interval95.low, fixed.interval95.high] if fixed.interval95 else []
         predicted = f"{formats.signed(pair.predicted)} ± {pair.predicted_se:.4f}"
         text = formats.with_interval(fixed.delta, fixed.interval95)
         values = {
@@ -172,7 +171,7 @@ def _pairs_table(results: StudyResults, pairs: Sequence[Pair], name: str) -> Tab
             "other": pair.other,
             **{key: pair.cells[at] for key, (at, _) in _CELLS.items()},
             "predicted": Cell(predicted, [pair.predicted, pair.predicted_se], trials, MAIN),
-            "fixed": Cell(text, [fixed.delta, *ends], trials, MAIN),
+            "fixed": Cell(text, fixed.with_ends, trials, MAIN),
             "p": fixed.p,
             "q": fixed.q,
             "verdict": "shown" if _is_clear(pair, results.study) else "not shown",

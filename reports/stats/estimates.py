@@ -151,6 +151,11 @@ class Effect:
         return None if self.interval90 is None else max(abs(self.interval90.low), abs(self.interval90.high))
 
     @property
+    def with_ends(self) -> list[float]:
+        """The value and, where there is one, the ends of its 95 % interval."""
+        return [self.delta, *((self.interval95.low, self.interval95.high) if self.interval95 else ())]
+
+    @property
     def leaves_out_zero(self) -> bool:
         """Whether the 95 % interval of the effect by itself does not hold 0."""
         return self.interval95 is not None and (self.interval95.low > 0 or self.interval95.high < 0)

@@ -119,7 +119,7 @@ def trained_sentence(reports: list[Report]) -> str:
     hours = sum(result.get("cpu_seconds", 0) for result in done) / 3600
     some = f"{len(done)}" if len(done) == len(trials) else f"{len(done)} of {len(trials)}"
     studies = f" in {len(reports)} studies" if len(reports) > 1 else ""
-    time = f"{hours:.0f} CPU hours" if hours >= 10 else f"{hours:.1f} CPU hours"
+    time = f"{hours:.3g} CPU hours" if hours >= 1 else f"{60 * hours:.0f} CPU minutes"
     return f"Trained: {some} trial{'s' * (len(trials) != 1)}{studies}, {about(samples)} samples, {time}."
 
 

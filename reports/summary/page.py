@@ -2,7 +2,7 @@
 claim."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,17 +62,22 @@ def _named(lines: Sequence[SummaryLine]) -> list[str]:
 
 def claim_sentences(reports: Sequence[Report], registry: Registry) -> list[str]:
     """`35 of 276 claims on effects have a number from us, 3 of them …`, and separately the counts of parameters."""
-    effects, counts = count_claims(registry, best_findings(reports), tuple(SYSTEMS))
+    best = best_findings(reports)
+    sides: tuple[list, list] = ([], [])
+    for card in registry.cards.values():
+        for claim in card.claims if card.system in SYSTEMS else ():
+            sides[METRICS[claim.metric].source == "net"].append(best.get((card.id, claim.id)))
+    effects, counts = ([one.finding for one in side if one is not None and one.finding.tested] for side in sides)
     sentences = []
-    if effects.tested:
-        judged = sum(finding.verdict.is_judged for finding in effects.tested)
+    if effects:
+        judged = sum(finding.verdict.is_judged for finding in effects)
         sentences.append(
-            f"{len(effects.tested)} of {effects.claims} claims on effects have a number from us, {judged or 'none'} of "
-            f"them under the claim's own conditions: {counted(finding.verdict for finding in effects.tested)}."
+            f"{len(effects)} of {len(sides[0])} claims on effects have a number from us, {judged or 'none'} of them "
+            f"under the claim's own conditions: {counted(finding.verdict for finding in effects)}."
         )
-    if counts.tested:
-        known = counted(finding.verdict for finding in counts.tested)
-        sentences.append(f"{len(counts.tested)} of {counts.claims} counts of parameters are checked: {known}.")
+    if counts:
+        known = counted(finding.verdict for finding in counts)
+        sentences.append(f"{len(counts)} of {len(sides[1])} counts of parameters are checked: {known}.")
     return sentences
 
 
@@ -107,30 +112,6 @@ def _rank(result: StudyFinding) -> tuple:
     samples = max(arm.config.training.samples for arm in result.report.study.arms)
     distance = abs(math.log(samples / claim.samples)) if claim.samples else -math.log(samples)
     return not finding.tested, not finding.verdict.is_judged, distance, -result.seeds, result.report.study.id
-
-
-@dataclass(frozen=True)
-class ClaimCount:
-    """Claims of some cards: their number and the findings of those that were tested."""
-
-    claims: int
-    tested: tuple[ClaimFinding, ...]
-
-
-def count_claims(
-    registry: Registry, best: Mapping[tuple[str, str], StudyFinding], systems: Sequence[str]
-) -> tuple[ClaimCount, ClaimCount]:
-    """Of the cards of these systems: claims on effects, and apart from them what is merely counted (parameters)."""
-    sides: tuple[list, list] = ([], [])
-    for card in registry.cards.values():
-        if card.system in systems:
-            for claim in card.claims:
-                sides[METRICS[claim.metric].source == "net"].append(best.get((card.id, claim.id)))
-    effects, counts = (
-        ClaimCount(len(side), tuple(each.finding for each in side if each is not None and each.finding.tested))
-        for side in sides
-    )
-    return effects, counts
 
 
 def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, cache: Path | None = None) -> Path:

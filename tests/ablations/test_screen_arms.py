@@ -55,7 +55,7 @@ def test_folding_over_by_a_card_of_a_part_of_the_arms():
         screen_arms(flips, flips.cards, "stdev_pooling")
     few = flips_of("ko_plane", "ladder_input", "center_init", "chain_pooling", "stem_kernel_5x5", "parametric_relu")
     for count in (3, 5):
-        with pytest.raises(SettingError, match="its interactions can be told from all others already; valid: "):
+        with pytest.raises(SettingError, match="its interactions are separate from all others already; valid: "):
             screen_arms(few, few.cards[:count], few.cards[count - 1].id)
     assert len(screen_arms(few, few.cards, "chain_pooling").arms) == 32
     with pytest.raises(SettingError, match="^FOLD=elu: is not screened; valid: "):

@@ -50,7 +50,7 @@ def test_the_table_has_every_rung_and_the_engine(ladder):
 
 
 def test_a_ladder_says_whether_its_games_are_enough(tmp_path, ladder):
-    assert "Not finished: it is to go on until" in ladder_text(ladder)[0]
+    assert "Not finished: it continues until" in ladder_text(ladder)[0]
     enough = read_ladder(
         write_ladder(tmp_path / "more", RUNGS, [(80, 20), (70, 30), (60, 40)], within=90), tmp_path / "more" / "matches"
     )
