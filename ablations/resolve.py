@@ -26,7 +26,7 @@ from ablations.request import (
 )
 from ablations.schema import PRECISION, RATE, Base, Budget, Enhancement
 from ablations.screens.arms import ScreenArms, screen_arms
-from ablations.screens.choice import Choice, ScreenPlace, base_of_most, choose, parse_names
+from ablations.screens.choice import Choice, Named, ScreenPlace, base_of_most, choose, parse_names
 from ablations.study import Arm, Contrast
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError, printable
@@ -110,7 +110,8 @@ class Design:
 
 
 def resolve_study(request: Request) -> Design:
-    """The design that a request describes. Raises UserError for the first setting that is not valid."""
+    """The design that a request describes. The first card decides the base. Raises UserError for the first setting that
+    is not valid."""
     registry, is_screen = load_registry(), request.design == SCREEN
     for setting in ("futility", "control_seeds") if is_screen else ("runs", "hold", "fold"):
         if (value := getattr(request, setting)) is not None:
@@ -122,10 +123,19 @@ def resolve_study(request: Request) -> Design:
         if request.is_first_look and budget.first_look is not None:
             smaller = ("evaluation_positions", "progress_positions")
             budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
+    dataset = load_dataset(request.data, request.data_dir)
+    own = own_games(dataset.declaration.filter)
+    named = Named((), frozenset()) if request.name is None else parse_names(registry, request.name, is_screen)
+    cards, chosen = named.cards, request.base
     if is_screen:
-        return _screen(request, registry, budget, samples)
-    cards = () if request.name is None else parse_names(registry, request.name, groups_allowed=False).cards
-    base, budget, config, _ = place(registry, cards, budget, request.base, request.claim, request.precision, samples)
+        cards = named.cards[:1]
+        if len(named.singly) < len(named.cards):  # a group is screened on the base of most of its cards, as published
+            if request.claim is not None:
+                raise SettingError("CLAIM", request.claim, "a group has no claim of its own", "no CLAIM")
+            cards, chosen = (), request.base or base_of_most(named)
+    base, budget, config, _ = place(registry, cards, budget, chosen, request.claim, request.precision, samples)
+    if is_screen:
+        return _screen(request, registry, dataset, base, budget, config, named)
     if cards:
         check_fit(registry, cards, base, request.design, request.base is not None)
     cards = tuple(card.on_base(base.id, budget.id) for card in cards)
@@ -133,8 +143,7 @@ def resolve_study(request: Request) -> Design:
     seeds = tuple(range(1, looks[-1] + 1)) if looks else parse_seeds(request.seeds, budget.seeds)
     futility = parse_futility(request.futility, looks)
     control = parse_control_seeds(request.control_seeds, seeds, looks, request.design, cards)
-    dataset = load_dataset(request.data, request.data_dir)
-    config = filled(config, cards, own_games(dataset.declaration.filter))
+    config = filled(config, cards, own)
     for card in cards if request.design == "add-one" else ():
         if filters_of([card]) and card_state(config, card.toggles) == "neither":
             filters = ", ".join(f"{name} {getattr(config.data.games, name)}" for name in sorted(filters_of([card])))
@@ -165,21 +174,15 @@ def _with_values(design: Design) -> Design:
     return replace(design, arms=(arm,), config=config, budget=budget)
 
 
-def _screen(request: Request, registry: Registry, budget: Budget, samples: int | None) -> Design:
-    """The design of DESIGN=screen. The first card decides the base if all were named singly; a group is screened on the
-    base of most of its cards, as published. Raises SettingError."""
-    dataset, named = load_dataset(request.data, request.data_dir), parse_names(registry, request.name or "")
-    decides, chosen = named.cards[:1], request.base
-    if len(named.singly) < len(named.cards):
-        if request.claim is not None:
-            raise SettingError("CLAIM", request.claim, "a group of enhancements has no claim of its own", "no CLAIM")
-        decides, chosen = (), request.base or base_of_most(named)
-    base, budget, config, _ = place(registry, decides, budget, chosen, request.claim, request.precision, samples)
+def _screen(
+    request: Request, registry: Registry, data: Dataset, base: Base, budget: Budget, config: TrialConfig, named: Named
+) -> Design:
+    """The design of DESIGN=screen. Raises SettingError."""
     names = [name.strip() for name in request.hold.split(",")] if request.hold else []
     hold = tuple(registry.card(name).on_base(base.id, budget.id) for name in names)
     if request.lr == SEARCH:
         raise SettingError("LR", SEARCH, "a screen combines enhancements in every arm", "a number, or found:SEARCH")
-    config = filled(config, hold, own_games(dataset.declaration.filter))
+    config = filled(config, hold, own_games(data.declaration.filter))
     has_rate = request.lr is not None or budget.id in base.lr
 
     def refused(card: Enhancement) -> str | None:
@@ -194,6 +197,6 @@ def _screen(request: Request, registry: Registry, budget: Budget, samples: int |
     runs = layout.runs_of(request.runs)
     seeds = parse_seeds(request.seeds, layout.usual_seeds(runs))
     return Design(
-        request, registry, dataset, base, budget, choice.cards, choice.flips.base, layout.arms, layout.contrasts,
+        request, registry, data, base, budget, choice.cards, choice.flips.base, layout.arms, layout.contrasts,
         seeds, layout.seeds_of(runs, seeds), screen=Screened(choice, layout),
     )  # fmt: skip
