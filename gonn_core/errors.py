@@ -57,7 +57,7 @@ def printable_tree(tree):
         return "\n".join(printable(line, len(line)) for line in tree.split("\n"))
     if isinstance(tree, dict):
         return {printable(key): printable_tree(value) for key, value in tree.items()}
-    return [printable_tree(each) for each in tree] if isinstance(tree, list) else tree
+    return [printable_tree(item) for item in tree] if isinstance(tree, list) else tree
 
 
 _SIGNS = re.compile(

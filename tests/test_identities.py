@@ -43,7 +43,7 @@ def test_every_card_asks_for_the_trials_that_it_asked_for():
     found = {}
     for card in registry.cards:
         arms = {budget: resolve(registry, card, budget) for budget in ("smoke", "cpu")}
-        found[card] = {budget: [trial_id(each.off), trial_id(each.on)] for budget, each in arms.items()}
+        found[card] = {budget: [trial_id(pair.off), trial_id(pair.on)] for budget, pair in arms.items()}
     assert found == PINNED["cards"]
 
 
@@ -80,7 +80,7 @@ def test_trials_and_studies_on_disk_have_the_ids_that_this_code_gives_them(packe
             study.budget if study.samples is None else f"{study.budget}-{about(study.samples)}",
             study.data,
             study.design,
-            [each.trial for each in study.trials],
+            [trial.trial for trial in study.trials],
         ]
         assert study_id(*decided, study.thresholds, study.evaluations, study.looks) == study.id == name
 

@@ -1,4 +1,4 @@
-"""`effective`: a configuration with every setting that makes no difference at its default in its run.
+"""`effective`: a configuration with every setting at its default that makes no difference in its run.
 
 Trials of `config` and of `effective(config)` end with the same weights, to the bit, and read their policy in the same
 way; two configurations with one effective form compute the same. Configurations that compute the same although theirs

@@ -1,6 +1,6 @@
 """Input planes: named plane sets, made from rows of the position store by kernels.
 
-sets.py                    names and order of the planes chosen; values beyond the edge
+sets.py                    names and order of the planes chosen; what is beyond the edge
 source.py                  the arrays that planes are made from: a store's, or those of positions in no store
 planes.py                  make_planes, pack_planes: the one way in for all sets; earlier boards
 gonn.py                    GoNN's 26 planes

@@ -32,10 +32,10 @@ def _set_of(cells) -> np.ndarray:
 ON_BOARD = _set_of(TO_PADDED)
 """(7,) uint64: the 361 cells that are points."""
 
-BESIDE = np.zeros((PADDED, CELL_WORDS), np.uint64)
+ADJACENT = np.zeros((PADDED, CELL_WORDS), np.uint64)
 """(441, 7) uint64: the four neighbours of each point, cells of the rim included."""
 for _p in TO_PADDED:
-    BESIDE[_p] = _set_of([_p + step for step in (NORTH, WEST, EAST, SOUTH)])
+    ADJACENT[_p] = _set_of([_p + step for step in (NORTH, WEST, EAST, SOUTH)])
 
 
 @intrinsic
@@ -99,7 +99,7 @@ class Chains(NamedTuple):
     cells: np.ndarray  # (441,) uint8: OWN, OPPONENT, EDGE or 0
     empty: np.ndarray  # (7,) uint64: the set of empty points
     stones: np.ndarray  # (441,) uint16: the cells that hold a stone
-    shores: np.ndarray  # (441,) uint16: the empty points with a stone next to them
+    shores: np.ndarray  # (441,) uint16: the empty points next to a stone
     names: np.ndarray  # (441,) uint16: the names of the chains
     chain: np.ndarray  # (441,) uint16: name of the stone's chain, its first stone in raster order; 0 where no stone is
     liberties: np.ndarray  # (441,) uint16: number of liberties of the stone's chain; 0 where no stone is

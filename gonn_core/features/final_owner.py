@@ -27,7 +27,7 @@ from gonn_core.go.ladder_search import set_bit
 from gonn_core.go.points import PADDED, WORDS
 
 _ONE = np.uint64(1)
-APART, BESIDE, VITAL = 0, 1, 2
+APART, ADJACENT, VITAL = 0, 1, 2
 """What a region is to a chain of its colour."""
 
 
@@ -93,7 +93,7 @@ def _find_regions(left, regions, borders):
 
 @kernel
 def _relations(board, n_chains, colour, regions, borders):
-    """(regions, chains) uint8: `APART`, `BESIDE` or `VITAL`."""
+    """(regions, chains) uint8: APART, ADJACENT or VITAL."""
     relation = np.zeros((len(regions), n_chains), np.uint8)
     for i in range(len(regions)):
         enemies = False
@@ -106,7 +106,7 @@ def _relations(board, n_chains, colour, regions, borders):
             all_liberties = True
             for word in range(CELL_WORDS):
                 all_liberties &= regions[i, word] & board.empty[word] & ~board.liberty_sets[name, word] == 0
-            relation[i, c] = VITAL if all_liberties or not enemies else BESIDE
+            relation[i, c] = VITAL if all_liberties or not enemies else ADJACENT
     return relation
 
 

@@ -84,7 +84,7 @@ def _mark_points(cells, after, image, marks):
 
 @kernel
 def _mark_ladders(ladders, board, image, marks, n):
-    """Append the marks of the three ladder planes, one by what the point holds."""
+    """Append the marks of the three ladder planes, by what the point holds."""
     for word in range(WORDS):
         bits = ladders[word]
         while bits != 0:

@@ -4,7 +4,7 @@ The liberties of the new chain are the union of (a) the empty neighbours of the 
 that are captured, (c) for each own chain that is joined, its adjacent points, without the point itself, that are empty
 or captured. Legality is not tested. 4 and more count as 4.
 
-Three kinds of points, by their neighbours:
+Three kinds of points, by what is next to them:
 
 * next to an own chain of five or more liberties, four at least remain: no plane;
 * next to no own chain and nothing to capture: the number of empty neighbours;
@@ -18,7 +18,7 @@ The kernel there stops at four, which spares it most of the counting; Cazenave's
 
 import numpy as np
 
-from gonn_core.features.chains import BESIDE, CELL_WORDS, EAST, NORTH, OPPONENT, OWN, SOUTH, WEST, bit_of, count_bits
+from gonn_core.features.chains import ADJACENT, CELL_WORDS, EAST, NORTH, OPPONENT, OWN, SOUTH, WEST, bit_of, count_bits
 from gonn_core.go.jit import inlined, kernel
 from gonn_core.go.points import PADDED, STRIDE
 
@@ -38,7 +38,7 @@ def _describe(board, beside, empty_beside):
     cells, liberties = board.cells, board.liberties
     kinds = np.empty(PADDED, np.uint8)
     for p in range(PADDED):
-        # No liberty (the rim, or a dead chain, which no empty point touches): no description.
+        # No liberty (the rim, or a dead chain, which no empty point is next to): no description.
         kind = (
             _LARGE
             if liberties[p] > 4
@@ -65,7 +65,7 @@ def empty_liberties(board, p, a, b, c, d):
     count = np.uint64(0)
     for word in range(CELL_WORDS):
         joined = sets[a, word] | sets[b, word] | sets[c, word] | sets[d, word]
-        count += count_bits(joined | (BESIDE[p, word] & board.empty[word]))
+        count += count_bits(joined | (ADJACENT[p, word] & board.empty[word]))
     return np.int64(count)
 
 
@@ -77,14 +77,14 @@ def _is_one_of(name, a, b, c, d):
 
 @kernel
 def captured_liberties(board, n_stones, own, p, a, b, c, d):
-    """Captured stones that become liberties when `own` plays p and joins the chains a..d: those next to p or next to
-    these chains."""
+    """Captured stones that become liberties when `own` plays p and joins the chains a..d: those next to p or to these
+    chains."""
     chain = board.chain
     count = 0
     for k in range(n_stones):
         s = np.int64(board.stones[k])
         if board.liberties[s] == 1 and board.cells[s] != own and board.liberty_sets[chain[s], p >> 6] & bit_of(p) != 0:
-            touches = BESIDE[s, p >> 6] & bit_of(p) != 0
+            touches = ADJACENT[s, p >> 6] & bit_of(p) != 0
             touches |= _is_one_of(chain[s + NORTH], a, b, c, d) | _is_one_of(chain[s + WEST], a, b, c, d)
             touches |= _is_one_of(chain[s + EAST], a, b, c, d) | _is_one_of(chain[s + SOUTH], a, b, c, d)
             count += touches

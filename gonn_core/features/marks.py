@@ -128,7 +128,7 @@ def _mark_captures(board, n_stones, n_shores, tables, ko, image, marks, n):
 @kernel
 def _mark_history(source, row, keep, tables, image, marks, n):
     """Appends the marks of the last `keep` moves, as far back as the game goes; a pass leaves its plane empty,
-    whichever player moved.
+    whichever side moved.
 
     With `setup_is_history` the stones put down before the first move are moves too, the last in the file being the
     latest.

@@ -1,4 +1,4 @@
-"""Cazenave's ladder marks of all rows of a position store, searched for once and kept next to its arrays.
+"""Cazenave's ladder marks of all rows of a position store, searched for once and stored next to its arrays.
 
 A position takes some 1,500 nodes of ladder search, whatever is spared, so a thread makes a few thousand a second of
 rows drawn at random; looked up here it makes as many as of the planes that need no search. The marks are no part of the

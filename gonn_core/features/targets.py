@@ -86,7 +86,7 @@ def mark_laddered(stones, ladders, rows, symmetries, out):
 
 @kernel
 def fill_future(moves, rows, symmetries, out):
-    """out (B, K) int64: the moves 1 … K after the one played from here, as long as the game lasts and the players
+    """out (B, K) int64: the moves 1 … K after the one played from here, as long as the game continues and the players
     alternate; else -1."""
     for j in range(len(rows)):
         row, image = rows[j], SYMMETRY[symmetries[j]]

@@ -12,7 +12,7 @@ The ladder bitboard of a position (spec: GoNN 1.2): planes 23, 24 and 25 in one,
 
 A set bit on a stone of a chain with one liberty says that it cannot escape though its owner moves first (plane 23); on
 a stone of a chain with two, that its enemy captures it when he moves first (plane 24); on an empty point, that it is
-such a first move (plane 25). Chains of both colours are asked, whichever side is to move.
+such a first move (plane 25). Chains of both colours are searched, whichever side is to move.
 """
 
 from typing import NamedTuple

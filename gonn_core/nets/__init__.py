@@ -3,7 +3,7 @@ know of it.
 
 Planes (N, C, 19, 19), mover-relative, go in; logits (N, 361) come out. Everything that a net computes and starts from
 follows from the configuration, the names of its planes and `init_seed` (numerics version `gonn_core.numerics.NETS`).
-`policy_net` says what every net is; next to it a folder for each family, `parts` for what families share.
+`policy_net` says what every net is; a folder for each family next to it, `parts` for what families share.
 """
 
 from gonn_core.nets.cost import (

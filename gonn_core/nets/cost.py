@@ -131,6 +131,6 @@ def fingerprint(
         board = (torch.arange(POINTS) ** 2 // 5 % 10).view(SIZE, SIZE)
         planes = torch.stack([board == i % 10 for i in range(len(net.plane_names))]).float()
         logits = net(torch.stack([planes, planes.roll(3, -1)])).double().flatten()
-        waves = [torch.arange(len(logits)).double().mul(each).cos() for each in (1, 2, 3)]
+        waves = [torch.arange(len(logits)).double().mul(frequency).cos() for frequency in (1, 2, 3)]
         sums = [float(logits @ wave) / len(logits) ** 0.5 for wave in waves]
-    return count, tuple(float(f"{each:.7g}") for each in (float(logits.std()), *sums, size))
+    return count, tuple(float(f"{number:.7g}") for number in (float(logits.std()), *sums, size))

@@ -134,7 +134,7 @@ class ResidualNet(PolicyNet):
     """Stem, tower of blocks, output convolution."""
 
     def __init__(self, net: NetConfig, plane_names: Sequence[str], draws: Draws, beyond_edge: np.ndarray):
-        """As `registry.build_net`. Raises SettingError for planes that extend beyond the edge of the board."""
+        """As `registry.build_net`. Raises SettingError for planes that continue beyond the edge of the board."""
         super().__init__(plane_names)
         if beyond_edge.any():
             raise SettingError(

@@ -211,7 +211,7 @@ def find_settled(board, owner):
     nothing is certain.
 
     A chain is alive with two vital regions: connected sets of points without a stone of its colour whose empty points
-    are all its liberties, and next to which there are living chains alone. Owned are the living chains and the regions
+    are all its liberties, and which only living chains touch. Owned are the living chains and the regions
     vital to one of them.
     """
     owner[:] = EMPTY

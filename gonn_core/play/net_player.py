@@ -28,12 +28,12 @@ CHUNK = 32
 is asked about, for a convolution may take another algorithm, and give other bits, for another number of positions."""
 
 
-class Choice(Strict):
+class MoveChoice(Strict):
     """Part of a player's identity. A candidate is a legal point that is no simple eye of the mover (spec: GoNN 5.2; for
     argmax it is ours)."""
 
     kind: Literal["biased", "argmax", "sampled"] = "biased"
-    """biased: GoNN's, sharper as the game advances (spec: GoNN 5.4); argmax: the likeliest candidate (spec: other
+    """biased: GoNN's, sharper as the game proceeds (spec: GoNN 5.4); argmax: the likeliest candidate (spec: other
     systems 2.7, 4.7); sampled: by the probabilities among candidates (ours)."""
     history: Literal["full", "last", "none"] = "full"
     """Earlier moves that the net is shown, in whatever planes it has for them: last moves, past boards. `last` is
@@ -48,7 +48,7 @@ class Choice(Strict):
 
 
 def choose(
-    choice: Choice, logits: np.ndarray, candidates: np.ndarray, moves: np.ndarray, draws: np.ndarray
+    choice: MoveChoice, logits: np.ndarray, candidates: np.ndarray, moves: np.ndarray, draws: np.ndarray
 ) -> np.ndarray:
     """(B,) int64 points chosen from logits (B, 361) among candidates (B, 361) bool, of which each position has one.
 
@@ -79,10 +79,12 @@ class NetPlayer:
     by who plays.
     """
 
-    def __init__(self, net: torch.nn.Module, features: FeatureConfig, choice: Choice | None = None, chunk: int = CHUNK):
+    def __init__(
+        self, net: torch.nn.Module, features: FeatureConfig, choice: MoveChoice | None = None, chunk: int = CHUNK
+    ):
         """choice: None is the default one. Raises SettingError for a choice of history where the net sees no earlier
         moves."""
-        choice = choice or Choice()
+        choice = choice or MoveChoice()
         if choice.history != "full" and not features.history and not features.past_boards:
             raise SettingError("history", choice.history, "this net sees no earlier moves", ("full",))
         self.choice = choice

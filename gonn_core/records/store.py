@@ -182,7 +182,9 @@ class Store:
         right &= not len(self.setup) or (self.setup.min() >= 0 and self.setup.max() < 3 * POINTS)
         right = right and np.array_equal(self.game, np.repeat(np.arange(len(games), dtype=np.int32), rows))
         for start in range(0, len(self) * bool(right), _CHUNK):
-            stones, ladders, moves = (each[start : start + _CHUNK] for each in (self.stones, self.ladders, self.moves))
+            stones, ladders, moves = (
+                array[start : start + _CHUNK] for array in (self.stones, self.ladders, self.moves)
+            )
             game = self.game[start : start + _CHUNK]
             row = np.arange(start, start + len(moves)) - first[game]
             ends = layout.FIRST * (row == 0) + layout.LAST * (row == rows[game] - 1)

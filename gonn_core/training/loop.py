@@ -18,7 +18,7 @@ from gonn_core.nets import PolicyNet, decayed, gradient_factors, trial_net
 from gonn_core.settings.training import AveragingConfig
 from gonn_core.training.batches import Batch
 from gonn_core.training.compiling import Compile, check_graphs, compiled_body
-from gonn_core.training.objective import Objective, Tally
+from gonn_core.training.objective import LossSums, Objective
 from gonn_core.training.optimiser import AdamW, Optimiser, Sgd, decay_coefficient
 from gonn_core.training.schedule import learning_rate
 
@@ -70,7 +70,7 @@ class Trainer:
         self._average = Average(training.averaging, self.net) if training.averaging.every else None
         heads = self.net.auxiliary
         answering = () if heads is None else heads.answering
-        self._tally = Tally(heads or (), answering, not self._objective.is_nats, device)
+        self._tally = LossSums(heads or (), answering, not self._objective.is_nats, device)
 
     @property
     def evaluated_net(self) -> PolicyNet:
@@ -118,7 +118,7 @@ class Trainer:
         return self._mean("minimised")
 
     def train_means(self) -> dict[str, float]:
-        """Further means since the last `forget_loss`, by name: `Tally.means`. Accuracy is over the points that the
+        """Further means since the last `forget_loss`, by name: `LossSums.means`. Accuracy is over the points that the
         training's softmax is over, on the weights of each step."""
         return self._tally.means()
 

@@ -191,7 +191,7 @@ def _scaled(loss: torch.Tensor, share: float) -> torch.Tensor:
     return loss if share == 1 else share * loss
 
 
-class Tally:
+class LossSums:
     """Sums over the training samples since `forget`, on the device in float64, so that no step waits for them.
 
     heads: names of the auxiliary heads; answering: those of them that choose one of several answers. minimised: whether

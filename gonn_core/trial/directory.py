@@ -151,7 +151,7 @@ _TOLERANCE = 5e-5
 that exchange a part for one with as many parameters 1.4e-3 at least."""
 
 
-class TrainedNet(Strict):
+class NetFingerprint(Strict):
     """`net` in config.json: the sources of nets (`net_code`), and what they made (`gonn_core.nets.cost`)."""
 
     code: str
@@ -166,21 +166,21 @@ def net_code() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
 
 
-def net_now(config: TrialConfig) -> TrainedNet:
+def net_now(config: TrialConfig) -> NetFingerprint:
     """What this code makes of a configuration."""
     from gonn_core.nets.cost import fingerprint  # with torch
 
     parameters, numbers = fingerprint(config.net, config.features, config.training.auxiliary)
-    return TrainedNet.model_validate({"code": net_code(), "parameters": parameters, "numbers": numbers})
+    return NetFingerprint.model_validate({"code": net_code(), "parameters": parameters, "numbers": numbers})
 
 
-def other_net(tree: dict, result: dict | None, now: Callable[[TrialConfig], TrainedNet] = net_now) -> str | None:
+def other_net(tree: dict, result: dict | None, now: Callable[[TrialConfig], NetFingerprint] = net_now) -> str | None:
     """The difference between the net that a trial was trained with and the one that this code makes of its settings;
     None where there is none, and for a trial of other numerics versions. Raises SettingError.
 
     tree: config.json; result: result.json, which has the parameters of a trial without a fingerprint.
     """
-    then = parse_model(TrainedNet, tree["net"], "config.json.net") if "net" in tree else None
+    then = parse_model(NetFingerprint, tree["net"], "config.json.net") if "net" in tree else None
     if then.code == net_code() if then else result is None:
         return None
     config = parse_config(tree["config"])

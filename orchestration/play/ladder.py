@@ -16,7 +16,7 @@ from gonn_core.files.json_files import tell, write_json
 from gonn_core.play.engines.players import parse_engine
 from gonn_core.play.match.players import NetSpec, Player, load_player, parse_player
 from gonn_core.play.match.record import Match, Side, game_points, player_id
-from gonn_core.play.net_player import Choice
+from gonn_core.play.net_player import MoveChoice
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job, whole_batches
 from orchestration.console import notes, output
@@ -268,7 +268,7 @@ def snapshot_specs(trial: Path, sizes: str | None) -> list[NetSpec]:
         raise SettingError("--sizes", sizes, problem, snapshots or "none")
     if not chosen:
         raise InputError(trial, f"no snapshot of {FEWEST_SAMPLES:,} samples or more: a ladder needs a longer budget")
-    return [NetSpec(trial, samples, Choice()) for samples in chosen]
+    return [NetSpec(trial, samples, MoveChoice()) for samples in chosen]
 
 
 def named_specs(workspace: Workspace, texts: Sequence[str]) -> list[NetSpec]:

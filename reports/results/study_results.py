@@ -23,7 +23,7 @@ from gonn_core.evaluation.stored import Evaluation, Sums, pack_sums, unpack_sums
 from gonn_core.files.json_files import read_mapping, tell
 from gonn_core.go.points import POINTS
 from gonn_core.play.match.record import Match
-from gonn_core.trial.directory import State, TrainedNet, TrialDirectory, net_code, net_now, other_net
+from gonn_core.trial.directory import NetFingerprint, State, TrialDirectory, net_code, net_now, other_net
 from reports.cache import cached, code, digest, file_stamp
 from reports.stats.estimates import ArmResult
 from reports.stats.verdicts import EffectVerdict
@@ -245,12 +245,12 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -
     failure = None if result is not None else directory.failure()
     curve = tuple(directory.metrics())
 
-    def net(config: TrialConfig) -> TrainedNet:
+    def net(config: TrialConfig) -> NetFingerprint:
         """`net_now`, cached: it builds the net."""
         parts = config.net, config.features, config.training.auxiliary
         place = cache / f"{digest(parts)}.net" if cache else None
         built = cached(place, (net_code(), parts), lambda: net_now(config).model_dump_json().encode())
-        return TrainedNet.model_validate_json(built)
+        return NetFingerprint.model_validate_json(built)
 
     if result is not None:
         directory.check_course(curve, result)

@@ -73,7 +73,7 @@ def test_equal_rates_have_one_form(one, data):
     other = other.model_copy(update={"loss_from": one.loss_from, "loss_rate_factor": one.loss_rate_factor})
     if other.schedule.warmup > other.samples or "stall_halving" in (one.schedule.kind, other.schedule.kind):
         return
-    forms = [effective(TrialConfig(training=each)) for each in (one, other)]
+    forms = [effective(TrialConfig(training=training)) for training in (one, other)]
     assert (forms[0] == forms[1]) == (rates(one) == rates(other))
 
 

@@ -64,7 +64,7 @@ def test_positions_that_are_alike_have_the_same_planes(features, rows):
     assert 0.7 < alike.mean() <= 1 and shown_in_full(features, rows, "full").all()
     assert shown_in_full(features, rows, "none").all() == (features.history + features.past_boards == 0)
     upright, some = np.zeros(len(rows), np.uint8), np.asarray(rows, np.int64)
-    full, hidden = (maker.on_host(some, upright, history_kept(rows, each)).planes for each in ("full", mode))
+    full, hidden = (maker.on_host(some, upright, history_kept(rows, shown)).planes for shown in ("full", mode))
     same = (full == hidden).flatten(1).all(1).numpy()
     assert same[alike].all() and same[~alike].sum() <= 0.5 * (~alike).sum()
 
@@ -102,9 +102,9 @@ def test_a_trial_looks_in_its_own_precision_and_is_evaluated_in_fp32(tmp_path, p
     published = first.model_copy(update={"history": "as_published"})
     job = job.model_copy(update={"run": job.run.model_copy(update={"evaluations": (published, first)})})
     result = run_trial(job)
-    assert [each["history"] for each in result["evaluations"]] == ["as_published", "full"]
-    assert all(each["cpu_seconds"] > 0 and each["device"] == "cpu" for each in result["evaluations"])
-    stored = {each.summary["history"]: each for each in load_evaluations(tmp_path / job.id)}
+    assert [summary["history"] for summary in result["evaluations"]] == ["as_published", "full"]
+    assert all(summary["cpu_seconds"] > 0 and summary["device"] == "cpu" for summary in result["evaluations"])
+    stored = {evaluation.summary["history"]: evaluation for evaluation in load_evaluations(tmp_path / job.id)}
     alike = shown_in_full(config.features, stored["full"].rows.astype(np.int64), "as_published")
     assert np.array_equal(stored["full"].scores.nats[alike], stored["as_published"].scores.nats[alike])
 

@@ -31,12 +31,12 @@ class Head(torch.nn.Module):
         return 20 * body[:, planes].sum(1).flatten(1) - 10
 
 
-NAMES = [each.case.name for each in published()]
+NAMES = [shown.case.name for shown in published()]
 
 
 @pytest.fixture(scope="module")
 def maps():
-    return ladder_maps(Head(), FeatureConfig(), [each.case.position for each in published()])
+    return ladder_maps(Head(), FeatureConfig(), [shown.case.position for shown in published()])
 
 
 def test_the_documents_positions(maps):
@@ -55,7 +55,7 @@ def test_only_nets_with_the_head_are_asked():
 
 
 def test_answers_are_kept_and_shown(maps, tmp_path):
-    suite, path = Suite(tuple(each.case for each in published())), tmp_path / "answers.npz"
+    suite, path = Suite(tuple(shown.case for shown in published())), tmp_path / "answers.npz"
     given, policies = CaseAnswers(*np.zeros((3, len(NAMES)), np.float32)), np.zeros((len(NAMES), 361))
     answers = ProbeAnswers({"published": NAMES, "groups": []}, path)
     path.write_bytes(pack(suite, given, policies, maps))

@@ -52,10 +52,10 @@ def king_moves(one, other):
 
 def test_published_boards_are_those_of_the_specification():
     stored = json.loads(FIXTURE.read_text())
-    assert sorted(name for each in published() for name in each.pictures) == sorted(stored)
-    for each in published():
-        for name in each.pictures:
-            tree, position = stored[name], each.case.position
+    assert sorted(name for shown in published() for name in shown.pictures) == sorted(stored)
+    for shown in published():
+        for name in shown.pictures:
+            tree, position = stored[name], shown.case.position
             board = Board(position.stones)
             for colour, key in ((BLACK, "black"), (WHITE, "white")):
                 assert {point_name(p) for p in range(POINTS) if board.colour(p) == colour} == set(tree[key])
@@ -63,7 +63,7 @@ def test_published_boards_are_those_of_the_specification():
             assert (point_name(position.ko) if position.ko >= 0 else None) == tree["ko"]
             assert [point_name(p) for p in position.history] == ([tree["last_move"]] if tree["history_used"] else [])
             figures = tree["published_output"].split()
-            for move, probability in each.pictures[name].items():
+            for move, probability in shown.pictures[name].items():
                 assert float(figures[figures.index(point_name(move)) + 1]) == pytest.approx(100 * probability)
     assert len(published()) == 18 and picture_cases()["dilated1"] == "chainpool2"
 
@@ -131,8 +131,8 @@ def test_a_ko_that_needs_a_threat_and_a_threat_that_is_nothing_else():
         assert answered.liberties(chain) >= 3
         answered.play(case.position.ko, BLACK)
         assert answered.liberties(stake) == 2 and answered.colour(case.position.history[0]) == 0
-        changed = points_of(case.position.stones[:6] ^ case.twin.stones[:6]) | points_of(
-            case.position.stones[6:] ^ case.twin.stones[6:]
+        changed = points_of(case.position.stones[:6] ^ case.counterpart.stones[:6]) | points_of(
+            case.position.stones[6:] ^ case.counterpart.stones[6:]
         )
         assert changed == {case.position.history[0]} and case.distance == king_moves(case.position.ko, threat)
 
@@ -169,10 +169,14 @@ def test_ladders_hang_on_one_far_stone(ladders):
     for case in ladders[::7]:
         (move,), mover = case.right, case.position.mover
         changed = [
-            points_of(case.position.stones[side] ^ case.twin.stones[side]) for side in (slice(0, 6), slice(6, 12))
+            points_of(case.position.stones[side] ^ case.counterpart.stones[side])
+            for side in (slice(0, 6), slice(6, 12))
         ]
         (stone,) = changed[0] | changed[1]
-        right, wrong = Board(case.position.stones, case.position.ko), Board(case.twin.stones, case.twin.ko)
+        right, wrong = (
+            Board(case.position.stones, case.position.ko),
+            Board(case.counterpart.stones, case.counterpart.ko),
+        )
         assert case.distance >= 4 and right.legal(move, mover) and wrong.legal(move, mover)
         if case.group == CAPTURE:
             assert move in points_of(right.ladders()) and move not in points_of(wrong.ladders())
@@ -222,5 +226,5 @@ def test_a_random_net_scores_near_0():
     given = answers(net, config.features, suite)
     for group in suite.groups[1:]:
         inside = np.array([case.group == group for case in suite.cases])
-        score = group_score(family(group), CaseAnswers(*(each[inside] for each in given)))
+        score = group_score(family(group), CaseAnswers(*(values[inside] for values in given)))
         assert abs(score["score"]) < 0.05, group

@@ -80,7 +80,7 @@ def slow_scores(logits, moves, left_out):
         found.append(
             (-math.log(shares[move]), rank, entropy, sum((shares[p] - (p == move)) ** 2 for p in range(POINTS)))
         )
-    return [np.array(each) for each in zip(*found, strict=True)]
+    return [np.array(column) for column in zip(*found, strict=True)]
 
 
 def assert_close(scores, expected):

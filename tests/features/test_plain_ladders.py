@@ -34,7 +34,7 @@ def marks_of(mark, source, rows, symmetries):
     work = make_workspaces()
     marks, counts = np.zeros((len(rows), ROOM), np.uint16), np.zeros(len(rows), np.int64)
     mark(source, rows, symmetries, np.arange(PLANES) * POINTS, *work, marks, counts)
-    return [np.sort(each[:count]) for each, count in zip(marks, counts, strict=True)], work[0].counters
+    return [np.sort(row[:count]) for row, count in zip(marks, counts, strict=True)], work[0].counters
 
 
 @pytest.mark.system

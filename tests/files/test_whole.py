@@ -14,7 +14,7 @@ def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path, flush):
     path = tmp_path / "a.json"
     path.write_bytes(b"old")
     write_whole(path, b"new", flush)
-    assert [each.name for each in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"new"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"new"
 
 
 def test_whoever_guards_the_renaming_sees_the_old_file_and_may_forbid_it(tmp_path):
@@ -29,7 +29,7 @@ def test_whoever_guards_the_renaming_sees_the_old_file_and_may_forbid_it(tmp_pat
 
     with pytest.raises(RuntimeError, match="not yours"):
         write_whole(path, b"new", renaming=forbidding())
-    assert [each.name for each in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"old"
 
 
 def test_an_emptied_file_is_damaged(tmp_path):

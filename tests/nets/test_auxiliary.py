@@ -96,8 +96,10 @@ def test_removal_time_against_sums():
     x, targets = body(), drawn(-1, 8)
     targets[1] = -1  # an empty board
     logits = logits_of("removal_time", x)
-    each = [[-log_softmax(logits[n, :, p])[targets[n, p]] for p in range(361) if targets[n, p] >= 0] for n in range(3)]
-    expected = sum(sum(found) / max(len(found), 1) for found in each) / 3
+    losses = [
+        [-log_softmax(logits[n, :, p])[targets[n, p]] for p in range(361) if targets[n, p] >= 0] for n in range(3)
+    ]
+    expected = sum(sum(found) / max(len(found), 1) for found in losses) / 3
     assert math.isclose(loss("removal_time", x, removal_time=targets), expected, rel_tol=1e-5)
 
 

@@ -113,7 +113,7 @@ def test_published_counts(blocks, width, expected):
     norms = {"golois": ("residual", 1), "darkforest": ("plain", 2)}
     for block, (without, number) in norms.items():
         counts = [
-            count_parameters(residual_net(blocks=blocks, width=width, block=each), 45) for each in (block, without)
+            count_parameters(residual_net(blocks=blocks, width=width, block=kind), 45) for kind in (block, without)
         ]
         assert counts[0] - counts[1] == 2 * width * blocks * number
     assert (

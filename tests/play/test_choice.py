@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.go.points import POINTS
-from gonn_core.play.net_player import Choice, bias, choose
+from gonn_core.play.net_player import MoveChoice, bias, choose
 
-BIASED = Choice()
+BIASED = MoveChoice()
 
 
 def closed_form(logits, candidates, moves: int) -> np.ndarray:
@@ -73,10 +73,10 @@ def test_argmax_and_sampled():
     moves, draws = np.array([7, 7]), np.array([0.1, 0.9])
     best = max(np.flatnonzero(candidates).tolist(), key=lambda point: logits[point])
     tiled = np.tile(logits, (2, 1)), np.tile(candidates, (2, 1))
-    assert choose(Choice(kind="argmax"), *tiled, moves, draws).tolist() == [best, best]
+    assert choose(MoveChoice(kind="argmax"), *tiled, moves, draws).tolist() == [best, best]
     count = 4000
     tiled = np.tile(logits, (count, 1)), np.tile(candidates, (count, 1))
-    chosen = choose(Choice(kind="sampled"), *tiled, np.full(count, 300), (np.arange(count) + 0.5) / count)
+    chosen = choose(MoveChoice(kind="sampled"), *tiled, np.full(count, 300), (np.arange(count) + 0.5) / count)
     p = np.where(candidates, np.exp(logits.astype(np.float64)), 0)
     assert np.abs(np.bincount(chosen, minlength=POINTS) / count - p / p.sum()).max() <= 1.001 / count
 
@@ -85,4 +85,4 @@ def test_argmax_and_sampled():
 def test_ties_go_to_the_lowest_point_and_minus_infinity_is_no_trouble(kind):
     logits, candidates = np.full((1, POINTS), -np.inf, np.float32), np.zeros((1, POINTS), bool)
     logits[0, [7, 8, 9]], candidates[0, [3, 8, 9]] = 1.0, True
-    assert choose(Choice(kind=kind), logits, candidates, np.array([0]), np.array([0.0])).tolist() == [8]
+    assert choose(MoveChoice(kind=kind), logits, candidates, np.array([0]), np.array([0.0])).tolist() == [8]

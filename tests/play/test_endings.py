@@ -5,7 +5,7 @@ import torch
 from gonn_core.config import FeatureConfig
 from gonn_core.go.points import POINTS
 from gonn_core.play.match.games import MatchTerms, Seat, play_games
-from gonn_core.play.net_player import Choice, NetPlayer
+from gonn_core.play.net_player import MoveChoice, NetPlayer
 from gonn_core.play.rules import Openings, Rules
 
 
@@ -23,7 +23,9 @@ class Fond(torch.nn.Module):
 
 
 def fond(*points: int, **choice) -> NetPlayer:
-    return NetPlayer(Fond(points), FeatureConfig(ladders=False, history=0), Choice(kind="argmax", **choice), chunk=2)
+    return NetPlayer(
+        Fond(points), FeatureConfig(ladders=False, history=0), MoveChoice(kind="argmax", **choice), chunk=2
+    )
 
 
 def test_players_that_never_come_to_an_end_stop_after_722_moves():

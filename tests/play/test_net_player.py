@@ -10,7 +10,7 @@ from gonn_core.go.points import BLACK, PASS, POINTS, SYMMETRY, WHITE
 from gonn_core.play.game import Game
 from gonn_core.play.match.players import load_player, parse_player
 from gonn_core.play.match.record import player_id
-from gonn_core.play.net_player import Choice, NetPlayer
+from gonn_core.play.net_player import MoveChoice, NetPlayer
 from gonn_core.trial.weights import load_net
 from tests.boards import parse_board
 from tests.features import configs
@@ -40,7 +40,7 @@ def game_with(*moves: int, setup=None) -> Game:
 
 
 def player(features=configs.GONN, planes=26, uniform=False, chunk=4, **choice) -> NetPlayer:
-    return NetPlayer(Remembering(planes, uniform), features, Choice(**choice), chunk)
+    return NetPlayer(Remembering(planes, uniform), features, MoveChoice(**choice), chunk)
 
 
 def test_history_modes_show_so_many_moves():
@@ -128,7 +128,9 @@ def test_settled_points_get_no_probability():
     net.weights[:] = 0
     net.weights[0, 0, 0], net.weights[0, 10, 10] = 30, 20
     for passing in ("pass_alive", "no_candidates"):
-        chosen = NetPlayer(net, configs.GONN, Choice(kind="sampled", passing=passing), 2).moves([game], np.array([0.5]))
+        chosen = NetPlayer(net, configs.GONN, MoveChoice(kind="sampled", passing=passing), 2).moves(
+            [game], np.array([0.5])
+        )
         assert chosen == [200]
 
 
@@ -139,8 +141,8 @@ def test_players_as_they_are_named(tmp_path):
         f"{folder.name[:6]}@800,choice=argmax,history=none,symmetries=8,passing=after_pass", known.__getitem__
     )
     assert spec.directory == folder and spec.samples == 800
-    assert spec.choice == Choice(kind="argmax", history="none", symmetries=8, passing="after_pass")
-    assert parse_player(str(folder)).choice == Choice()
+    assert spec.choice == MoveChoice(kind="argmax", history="none", symmetries=8, passing="after_pass")
+    assert parse_player(str(folder)).choice == MoveChoice()
     for engine in ("gnugo:5", "/usr/bin/pachi -t =100000, x"):
         assert parse_player(engine, known.__getitem__) == engine
     for text, problem in (

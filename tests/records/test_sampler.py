@@ -59,17 +59,17 @@ def test_frozen_history_is_a_matter_of_row_and_seed_alone():
 
     rows, symmetries, keep = kept(600, 10)
     drawn = by_row(rows, keep)
-    assert all(len(each) == 1 for each in drawn.values())
+    assert all(len(kept) == 1 for kept in drawn.values())
     for other in (
         kept(600, 2, batch_size=40, digest="f" * 20),
         kept(300, 3),
         kept(600, 10, sampling="replacement"),
     ):
-        assert all(drawn[row] == each for row, each in by_row(other[0], other[2]).items())
+        assert all(drawn[row] == kept for row, kept in by_row(other[0], other[2]).items())
     assert by_row(*kept(600, 1, seed=8)[::2]) != drawn
     redrawn = kept(600, 10, frozen=False)  # order and symmetries are those of redrawn history
     assert np.array_equal(rows, redrawn[0]) and np.array_equal(symmetries, redrawn[1])
-    assert np.mean([len(each) == 1 for each in by_row(redrawn[0], redrawn[2]).values()]) < 0.2
+    assert np.mean([len(kept) == 1 for kept in by_row(redrawn[0], redrawn[2]).values()]) < 0.2
 
 
 def test_a_batch_depends_on_seed_number_and_view_only():

@@ -24,7 +24,7 @@ def said(node) -> str:
     """A syntax tree as text: without docstrings, imports, annotations and positions, the same under all versions of
     Python."""
     if isinstance(node, list):
-        return "[" + ",".join(said(each) for each in node if not _is_silent(each)) + "]"
+        return "[" + ",".join(said(item) for item in node if not _is_silent(item)) + "]"
     if not isinstance(node, ast.AST):
         return repr(node)
     fields = (

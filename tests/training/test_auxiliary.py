@@ -25,7 +25,7 @@ def test_it_learns_a_few_positions(name):
     processor's sums."""
     config = alone(name)
     trainer, batches = new_trainer(config), real_batches(config, 4)
-    batch = max(batches, key=lambda each: sum(int((extra >= 0).sum()) for extra in each.extras.values()))
+    batch = max(batches, key=lambda batch: sum(int((extra >= 0).sum()) for extra in batch.extras.values()))
     losses = [trainer.step(batch).item() for _ in range(60)]
     assert median(losses[-9:]) < 0.7 * losses[0], losses[::10]
 

@@ -54,7 +54,7 @@ def answer(made, arm, move_share, found_share, seed_shift=0.0):
     """Give every trial of an arm made-up answers: probability of M12 in ladderinput2, share of eyes found."""
     suite = drawn_suite()
     shown = [case for case in suite.cases if case.group == PUBLISHED]
-    for trial in (each for each in made.study.trials if each.arm == arm):
+    for trial in (trial for trial in made.study.trials if trial.arm == arm):
         directory = TrialDirectory(made.runs / trial.trial)
         policies = np.full((len(shown), POINTS), 0.001, np.float32)
         policies[[case.name for case in shown].index("ladderinput2"), point("M12")] = (
@@ -103,17 +103,17 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
     }
     assert found["drops"].measured.text.startswith("−54.25 [") and len(found["drops"].trials) == 8
     assert found["level"].measured.text.startswith("2.0 % [2.0, 2.0] at")
-    effects = {each.group: each for each in group_effects(results, contrast, drawn_suite().digest)}
+    effects = {effect.group: effect for effect in group_effects(results, contrast, drawn_suite().digest)}
     eyes = effects["long_chain_eyes"]
     assert [eyes.off, eyes.on] == pytest.approx([0.1, 0.7], abs=0.02)
     assert eyes.effect.interval95.low > 0.4 and effects["races"].effect.delta == 0
     row = next(row for row in study_table(results).rows if row.key == "made_up long_chain_eyes")
     assert row.cells["delta"].text.startswith("+") and row.cells["n"].text == "4"
     assert row.cells["verdict"].text.startswith("helps (q ")
-    judged = {each.group: each for each in study_effects(results, drawn_suite().digest)["made_up"]}
-    tests = [each.effect for each in judged.values() if each.effect.p is not None]
+    judged = {effect.group: effect for effect in study_effects(results, drawn_suite().digest)["made_up"]}
+    tests = [row.effect for row in judged.values() if row.effect.p is not None]
     assert len(tests) > 3
-    assert [each.q for each in tests] == pytest.approx(false_discovery_control([each.p for each in tests]))
+    assert [test.q for test in tests] == pytest.approx(false_discovery_control([test.p for test in tests]))
     assert judged["races"].effect.q == 1.0 and judged["races"].verdict == "not shown"
     assert f"q is over the {len(tests)} effects" in study_table(results).notes[0]
     nobody = contrast.model_copy(update={"with_it": ("no such arm",)})

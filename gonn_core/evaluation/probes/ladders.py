@@ -100,7 +100,7 @@ def _was_played(moves, row, p, plies):
 
 @kernel
 def _stands_alone(board, p):
-    """Whether the empty padded point p has only empty points and the edge around it: a stone there touches nothing."""
+    """Whether the empty padded point p has only empty points and the edge next to it: a stone there touches nothing."""
     if board[p] != 0:
         return False
     for q in neighbours(p):
@@ -245,10 +245,10 @@ def _case(stones, moves, game: int, first: int, ladder: np.ndarray) -> Case | No
     runs = to_move == ladder[_OWNER]
     if runs and not escapes_by_running(fails, move, int(ladder[_CHAIN])):
         return None
-    right, twin = (fails, works) if runs else (works, fails)
+    right, counterpart = (fails, works) if runs else (works, fails)
     name = f"game{game}-{row - first}-{point_name(int(ladder[_CHAIN]))}-{point_name(stone)}"
     group, distance = RUN if runs else CAPTURE, int(ladder[_DISTANCE])
-    return Case(name, group, right, (move,), twin=twin, distance=distance, cluster=f"game{game}")
+    return Case(name, group, right, (move,), counterpart=counterpart, distance=distance, cluster=f"game{game}")
 
 
 def _changed(stones: np.ndarray, stone: int, ladder: np.ndarray) -> np.ndarray:

@@ -48,18 +48,20 @@ def answers(net: torch.nn.Module, features: FeatureConfig, suite: Suite) -> Case
     right."""
     net.eval()
     in_cases = policies(net, features, [case.position for case in suite.cases])
-    in_twins = iter(policies(net, features, [case.twin for case in suite.cases if case.twin is not None]))
+    in_counterparts = iter(
+        policies(net, features, [case.counterpart for case in suite.cases if case.counterpart is not None])
+    )
     pairs = [
-        _best(case, policy, next(in_twins) if case.twin is not None else None)
+        _best(case, policy, next(in_counterparts) if case.counterpart is not None else None)
         for case, policy in zip(suite.cases, in_cases, strict=True)
     ]
     return CaseAnswers(*np.array(pairs, np.float32).reshape(-1, 3).T)
 
 
-def _best(case: Case, policy: np.ndarray, twin: np.ndarray | None) -> tuple[float, float, float]:
+def _best(case: Case, policy: np.ndarray, counterpart: np.ndarray | None) -> tuple[float, float, float]:
     right = list(case.right)
-    if twin is not None:
-        against = twin[right]
+    if counterpart is not None:
+        against = counterpart[right]
     else:
         against = policy[list(case.wrong)] if case.wrong else np.delete(policy, right)
     total = policy[right].sum() + against.sum()

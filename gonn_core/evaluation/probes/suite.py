@@ -15,10 +15,10 @@ other move leaves White one eye. Distance: king's moves from the throw-in to the
 *races* (after spec: GoNN 7.14): two long chains side by side, each with two liberties at its own end, none shared: who
 moves first wins. White has just filled a distant liberty. Distance: from that move to the nearer right one.
 
-*ko_threats* (compare spec: GoNN 7.7 with 7.8): White has just taken a ko that decides a long black chain. On the other
-side of the board an atari threatens a white chain, which one answer saves. In the counterpart the ko is over, Black
-has the point of White's ko stone, White has moved elsewhere, and the atari is a wasted threat. Distance: from the ko to
-the threat.
+*ko_threats* (compare spec: GoNN 7.7 with 7.8): White has just taken a ko that decides a long black chain. On the
+other side of the board an atari threatens a white chain, which one answer makes safe. In the counterpart the ko is
+over, Black has the point of White's ko stone, White has moved elsewhere, and the atari is a wasted threat. Distance:
+from the ko to the threat.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class Case:
     """One question to a net.
 
     right: moves of which one ought to be preferred; empty: the case is shown, never scored. They are set against
-    * the same moves in `twin`, a position that differs in one stone and in which they are wrong, if there is one;
+    * the same moves in `counterpart`, if any: a position that differs in one stone, in which they are wrong;
     * else the moves of `wrong`; where that is empty too, every other point of the board.
     distance: from what makes the moves right to the moves, in points (each family documents how it is measured).
     cluster: cases of one cluster (a game, a drawing in its turned copies) are not independent of each other.
@@ -54,7 +54,7 @@ class Case:
     position: Position
     right: tuple[int, ...] = ()
     wrong: tuple[int, ...] = ()
-    twin: Position | None = None
+    counterpart: Position | None = None
     distance: int | None = None
     cluster: str = ""
 
@@ -62,7 +62,7 @@ class Case:
     def chance(self) -> float:
         """Probability that a net without any knowledge prefers a right move: all moves compared are equally likely to
         come first."""
-        if self.twin is not None:
+        if self.counterpart is not None:
             return 0.5
         against = len(self.wrong) if self.wrong else SIZE * SIZE - len(self.right)
         return len(self.right) / (len(self.right) + against)
@@ -76,7 +76,7 @@ class Case:
             position=_turned_position(self.position, symmetry, swap_colours),
             right=_turned_points(self.right, symmetry),
             wrong=_turned_points(self.wrong, symmetry),
-            twin=self.twin and _turned_position(self.twin, symmetry, swap_colours),
+            counterpart=self.counterpart and _turned_position(self.counterpart, symmetry, swap_colours),
             cluster=self.cluster or self.name,
         )
 
@@ -121,7 +121,7 @@ class Suite:
         for case in self.cases:
             fields = [case.name, case.group, case.right, case.wrong, case.distance, case.cluster]
             digest.update(json.dumps(fields).encode())
-            for position in (case.position, case.twin):
+            for position in (case.position, case.counterpart):
                 if position is not None:
                     digest.update(position.stones.tobytes())
                     digest.update(json.dumps([position.mover, position.ko, position.history]).encode())
@@ -173,8 +173,10 @@ def drawn_suite() -> Suite:
     cases = [shown.case for shown in published()]
     for tree in _read("drawn.json"):
         right = tuple(point(name) for name in tree["right"])
-        twin = _position(tree["twin"]) if "twin" in tree else None
-        case = Case(tree["name"], tree["group"], _position(tree), right, twin=twin, distance=tree["distance"])
+        counterpart = _position(tree["counterpart"]) if "counterpart" in tree else None
+        case = Case(
+            tree["name"], tree["group"], _position(tree), right, counterpart=counterpart, distance=tree["distance"]
+        )
         cases += [case.turned(symmetry, swap) for swap in (False, True) for symmetry in range(8)]
     return Suite(tuple(cases))
 

@@ -84,7 +84,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {"relu": F.relu
 class ConvNet(PolicyNet):
     """Convolutions, in residual pairs if so wanted, then a head of convolutions or full layers.
 
-    beyond_edge: the value of each plane beyond the edge of the board, as far as the first kernel reaches; all other
+    beyond_edge: what each plane holds beyond the edge of the board, as far as the first kernel reaches; all other
     layers see zeros there, or shrink the board. Raises SettingError where something stands beyond the edge and no first
     kernel reaches it.
     """

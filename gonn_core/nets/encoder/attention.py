@@ -174,9 +174,9 @@ def attend(
 class CpuAttention(torch.autograd.Function):
     """`attend` for queries already scaled, float32.
 
-    One head of one position at a time, the weights recomputed for the gradient: its 361x361 matrices stay in a core's
-    cache. PyTorch's fused kernel, made for long sequences of wide heads, and its plain one, which sends every matrix of
-    the batch through memory, take two to three times as long.
+    One head of one position at a time, the weights computed again for the gradient: its 361x361 matrices stay in a
+    core's cache. PyTorch's fused kernel, made for long sequences of wide heads, and its plain one, which sends every
+    matrix of the batch through memory, take two to three times as long.
     """
 
     @staticmethod

@@ -84,7 +84,7 @@ class GonnPolicyHead(nn.Module):
 class GonnNet(PolicyNet):
     """Stem, blocks, norm and activation, policy head; these two follow the stem where the trunk's order is not `pre`.
 
-    Values beyond the edge of the board are not used.
+    Planes that continue beyond the edge of the board are read as zeros there.
     """
 
     def __init__(self, net: NetConfig, plane_names: Sequence[str], draws: Draws, beyond_edge: np.ndarray):

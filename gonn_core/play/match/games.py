@@ -56,7 +56,7 @@ class Seat:
             raise ValueError("neither a net that plays by itself nor an engine")
         self.net, self.engine = net, engine
 
-    def moves(self, boards: "Boards", places: np.ndarray) -> np.ndarray:
+    def moves(self, boards: "MatchBoards", places: np.ndarray) -> np.ndarray:
         """(n,) moves of the sides to move at `places` (n,); with an engine n is 1, and the move may be illegal or
         RESIGN. Raises EngineError."""
         if self.engine is not None:
@@ -69,7 +69,7 @@ class Seat:
         return self.net.table_moves(boards.table, places, draws, boards.superko)
 
 
-class Outcome(NamedTuple):
+class GameEnd(NamedTuple):
     """How a game ended. winner: its colour; None for a drawn or voided game."""
 
     end: End
@@ -97,7 +97,7 @@ def play_games(
     if places > 1 and any(seat.engine is not None for seat in seats.values()):
         raise ValueError("an engine plays one game at a time")
     keep_memory()
-    boards = Boards(terms, places, iter(numbers))
+    boards = MatchBoards(terms, places, iter(numbers))
     while any(boards.waiting.values()):
         side, which = boards.next_to_move()
         outcome = None
@@ -117,7 +117,7 @@ def play_games(
         boards.enqueue(which[~over].tolist())
 
 
-class Boards:
+class MatchBoards:
     """The boards on which games are played, and the queues of those that wait for a move."""
 
     def __init__(self, terms: MatchTerms, places: int, numbers: Iterator[int]):
@@ -143,7 +143,7 @@ class Boards:
         for place in places:
             self.waiting[self._side(place, self.games[place].to_move)].append(place)
 
-    def finish(self, place: int, outcome: Outcome) -> tuple[GameLine, bytes]:
+    def finish(self, place: int, outcome: GameEnd) -> tuple[GameLine, bytes]:
         """The line and the SGF of the game that ended at a place, where the next one begins."""
         game, number = self.games[place], self._number[place]
         line = GameLine(
@@ -178,22 +178,22 @@ class Boards:
         self.enqueue([place])
 
 
-def _refused(game: Game, side: Side, move: int) -> Outcome | None:
+def _refused(game: Game, side: Side, move: int) -> GameEnd | None:
     """How a game ends by this move, a resignation or an illegal move; None if it continues."""
     opponent = BLACK + WHITE - game.to_move
     if move == RESIGN:
-        return Outcome("resign", f"{LETTERS[opponent]}+R", opponent)
+        return GameEnd("resign", f"{LETTERS[opponent]}+R", opponent)
     if problem := game.why_illegal(move, game.to_move):
         reason = f"{side} plays {point_name(move)}: {problem}"
-        return Outcome("illegal", f"{LETTERS[opponent]}+F", opponent, reason=reason)
+        return GameEnd("illegal", f"{LETTERS[opponent]}+F", opponent, reason=reason)
     return None
 
 
-def _void(culprit: str, error: Exception) -> Outcome:
-    return Outcome("timeout" if isinstance(error, EngineTimeout) else "crash", "Void", reason=f"{culprit}: {error}")
+def _void(culprit: str, error: Exception) -> GameEnd:
+    return GameEnd("timeout" if isinstance(error, EngineTimeout) else "crash", "Void", reason=f"{culprit}: {error}")
 
 
-def _scored(game: Game, rules: Rules, judge: EnginePlayer | None) -> Outcome:
+def _scored(game: Game, rules: Rules, judge: EnginePlayer | None) -> GameEnd:
     """How a game ends after two passes or at the limit of moves.
 
     By area, stones are dead in the enemy's unconditional regions and, where these say nothing, by the judge's word.
@@ -216,4 +216,4 @@ def _scored(game: Game, rules: Rules, judge: EnginePlayer | None) -> Outcome:
         return _void("the judge of dead stones", error)
     margin = black - white - game.komi
     winner = None if margin == 0 else BLACK if margin > 0 else WHITE
-    return Outcome("passes" if game.over else "length", result_text(margin), winner, unsettled)
+    return GameEnd("passes" if game.over else "length", result_text(margin), winner, unsettled)

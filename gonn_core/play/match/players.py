@@ -17,7 +17,7 @@ from gonn_core.errors import SettingError
 from gonn_core.evaluation.metrics import weights_digest
 from gonn_core.play.engines.players import TERRITORY, Engine, EnginePlayer, EnginePool, parse_engine
 from gonn_core.play.match.games import Seat
-from gonn_core.play.net_player import CHUNK, Choice, NetPlayer
+from gonn_core.play.net_player import CHUNK, MoveChoice, NetPlayer
 from gonn_core.play.rules import Rules
 from gonn_core.trial.weights import load_net, trained_samples
 
@@ -35,7 +35,7 @@ class NetSpec:
 
     directory: Path
     samples: int | None
-    choice: Choice
+    choice: MoveChoice
 
 
 Player = NetSpec | Engine
@@ -66,14 +66,14 @@ def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> 
     return NetSpec(directory, int(samples) if at else None, parse_choice(options, text))
 
 
-def parse_choice(options: list[str], text: str) -> Choice:
+def parse_choice(options: list[str], text: str) -> MoveChoice:
     """The choice that `options` such as `history=none` make; `choice` is its kind. Raises SettingError naming the
     option and its values."""
     values: dict[str, str | int] = {}
     for option in options:
         key, equals, value = option.strip().partition("=")
         name = "kind" if key == "choice" else key
-        if not equals or name not in Choice.model_fields or key == "kind":
+        if not equals or name not in MoveChoice.model_fields or key == "kind":
             raise SettingError(
                 "player", text, f"{option!r} is no option", "choice, history, symmetries, passing, each =value"
             )
@@ -81,10 +81,10 @@ def parse_choice(options: list[str], text: str) -> Choice:
             raise SettingError("player", text, f"{key} is given twice")
         values[name] = int(value) if name == "symmetries" and value.isascii() and value.isdigit() else value
     try:
-        return Choice.model_validate(values)
+        return MoveChoice.model_validate(values)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
-        valid = get_args(Choice.model_fields[name].annotation)
+        valid = get_args(MoveChoice.model_fields[name].annotation)
         raise SettingError(
             "choice" if name == "kind" else name, values[name], f"not possible for player {text}", valid
         ) from None

@@ -9,14 +9,14 @@ from gonn_core.go.points import PASS, POINTS, point
 from gonn_core.play.gtp.commands import command_table
 from gonn_core.play.gtp.protocol import serve
 from gonn_core.play.gtp.session import GtpSession
-from gonn_core.play.net_player import Choice
+from gonn_core.play.net_player import MoveChoice
 
 
 class FixedPlayer:
     """Has the same policy everywhere: plays the candidate with the highest probability, and sees whom it plays for."""
 
     def __init__(self, favourites=("Q16", "D4", "Q4", "D16"), passing="no_candidates"):
-        self.choice = Choice(passing=passing)
+        self.choice = MoveChoice(passing=passing)
         self.policy = np.full(POINTS, 0.1 / POINTS)
         for rank, name in enumerate(favourites):
             self.policy[point(name)] += 0.9 * 2.0 ** -(rank + 1)
@@ -28,7 +28,7 @@ class FixedPlayer:
     def moves(self, games, draws):
         self.asked.extend((game.to_move, float(draw)) for game, draw in zip(games, draws, strict=True))
         candidates = [game.candidates() for game in games]
-        return [int(np.where(each, self.policy, -1).argmax()) if each.any() else PASS for each in candidates]
+        return [int(np.where(points, self.policy, -1).argmax()) if points.any() else PASS for points in candidates]
 
 
 def session(player=None, seed=1, guard=None) -> GtpSession:

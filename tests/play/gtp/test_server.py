@@ -163,7 +163,7 @@ def test_the_board_is_that_of_a_shadow_game(steps):
         elif name == "showboard":
             colours = shadow.board.colours().reshape(19, 19)
             drawn = [[character for character in line if character in "XO."] for line in answer.split("\n")[2:21]]
-            assert drawn == [[".XO"[each] for each in row] for row in colours]
+            assert drawn == [[".XO"[stone] for stone in row] for row in colours]
         elif name == "final_status_list":
             assert {vertex(word) for word in answer[1:].split()} <= set(np.flatnonzero(shadow.board.colours()).tolist())
     assert here.game.moves == shadow.moves and here.game.to_move == shadow.to_move

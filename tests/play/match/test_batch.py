@@ -10,7 +10,7 @@ from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from gonn_core.play.game import Game
 from gonn_core.play.match import games as match_games
 from gonn_core.play.match.games import MatchTerms, Seat
-from gonn_core.play.net_player import Choice, NetPlayer
+from gonn_core.play.net_player import MoveChoice, NetPlayer
 from gonn_core.play.rules import Openings, Rules, game_draws
 from gonn_core.play.scoring import area, cleanup
 
@@ -31,14 +31,14 @@ def terms(seed: int = 1, openings: str = "empty", **rules) -> MatchTerms:
 
 
 def fixed(**choice) -> NetPlayer:
-    return NetPlayer(Fixed(), PLAIN, Choice(**choice), chunk=4)
+    return NetPlayer(Fixed(), PLAIN, MoveChoice(**choice), chunk=4)
 
 
 def convolutional(seed: int) -> NetPlayer:
     """A net with a convolution and weights of its own, in chunks as matches have them."""
     torch.manual_seed(seed)
     return NetPlayer(
-        torch.nn.Sequential(torch.nn.Conv2d(26, 1, 5, padding=2), torch.nn.Flatten()), FeatureConfig(), Choice()
+        torch.nn.Sequential(torch.nn.Conv2d(26, 1, 5, padding=2), torch.nn.Flatten()), FeatureConfig(), MoveChoice()
     )
 
 

@@ -22,7 +22,7 @@ def test_a_torn_line_is_not_read_and_voided_games_count_apart(tmp_path):
     with open(folder / "games.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps(game(1, "B", "A"))[:-4])
     found = load_match(folder)
-    assert [(each.game, each.winner) for each in found.games] == [(0, "B")] and found.voided == 2
+    assert [(line.game, line.winner) for line in found.games] == [(0, "B")] and found.voided == 2
 
 
 def test_a_match_whose_file_is_missing_is_named(tmp_path, caplog):
@@ -56,7 +56,7 @@ def test_several_matches_of_the_same_players_add_up_and_self_play_counts_nothing
 def test_a_line_that_is_no_game_is_named_and_left_out(tmp_path, line, caplog):
     folder = write_match(tmp_path, net("1" * 16), ENGINE, [game(0, "A", "A")])
     (folder / "games.jsonl").write_text(json.dumps(game(0, "A", "A")) + "\n" + line + "\n")
-    assert [each.game for each in load_match(folder).games] == [0]
+    assert [line.game for line in load_match(folder).games] == [0]
     assert "line 2: no game" in caplog.text and "its game is left out" in caplog.text
 
 

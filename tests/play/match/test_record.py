@@ -46,10 +46,10 @@ def test_lines_are_kept_and_a_torn_one_is_cut(tmp_path):
     record.append([line(1)])
     with open(record.folder / "games.jsonl", "ab") as file:
         file.write(b'{"game":2,"black"')
-    assert [each.game for each in MatchRecord(record.folder).lines()] == [0, 1, 1]
+    assert [line.game for line in MatchRecord(record.folder).lines()] == [0, 1, 1]
     again = open_match(tmp_path, match)
     again.append([line(2)])
-    assert [each.game for each in again.lines()] == [0, 1, 1, 2] and sorted(again.games()) == [0, 1, 2]
+    assert [line.game for line in again.lines()] == [0, 1, 1, 2] and sorted(again.games()) == [0, 1, 2]
     assert not again.games()[1].void and again.lines()[1].void
     assert sorted(path.name for path in (again.folder / "sgf").iterdir()) == ["0.sgf", "1.sgf", "2.sgf"]
 
