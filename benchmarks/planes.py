@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.plane_sets import print_sets
 from gonn_core.config import FeatureConfig
 from gonn_core.features.gonn import PLANES
-from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
+from gonn_core.features.planes import make_planes, packed_bytes
 from gonn_core.features.source import plane_source
 from gonn_core.go.jit import kernel
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
@@ -151,8 +151,8 @@ def timed(jobs) -> tuple[float, float]:
 def ways(store):
     """How planes are made, packed, and made plainly: functions of a batch, `out` and `targets`."""
     source = plane_source(store)
-    make, pack = (partial(fill, FeatureConfig(), source) for fill in (make_planes, pack_planes))
-    return make, pack, partial(plain_planes, source.stones, source.ladders, source.moves)
+    make = partial(make_planes, FeatureConfig(), source)
+    return make, make, partial(plain_planes, source.stones, source.ladders, source.moves)
 
 
 def check_baseline(store, options):

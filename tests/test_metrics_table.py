@@ -1,7 +1,5 @@
 """Facts on metrics stand in one table, and every module that needs a set of metrics takes it from there."""
 
-import subprocess
-import sys
 from typing import get_args
 
 import numpy as np
@@ -11,7 +9,6 @@ from gonn_core.evaluation.metrics import VALUES, Scores
 from gonn_core.metrics import CHARTS, CLAIMED, METRICS, OF_POSITIONS, SUMMARISED, Source
 from reports.claims.measures import MEASURES
 from reports.stats.verdicts import Thresholds
-from tests.paths import ROOT
 
 
 def test_every_metric_of_positions_has_values_and_the_other_way_round():
@@ -43,8 +40,3 @@ def test_what_evaluations_summarise():
 
 def test_charts_are_in_their_order():
     assert [METRICS[name].chart for name in CHARTS] == list(range(1, len(CHARTS) + 1))
-
-
-def test_the_table_imports_nothing_heavy():
-    code = "import sys, gonn_core.metrics; assert not {'numpy', 'torch', 'pydantic'} & set(sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0

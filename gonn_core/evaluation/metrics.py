@@ -105,13 +105,6 @@ class GameSums(NamedTuple):
     counts: np.ndarray
 
 
-def game_sums(games: np.ndarray, values: np.ndarray) -> GameSums:
-    """Sums of `values` (N,) over the positions of each game; `games` (N,) holds each position's game id."""
-    ids, inverse, counts = np.unique(games, return_inverse=True, return_counts=True)
-    sums = np.bincount(inverse, weights=np.asarray(values, np.float64), minlength=len(ids))
-    return GameSums(ids, sums, counts)
-
-
 Values = Callable[[Scores], np.ndarray | None]
 """(N,) float64 of the scores of N positions, None when these lack what it takes."""
 

@@ -162,14 +162,8 @@ class Evaluation:
         """(N,) int32: game of every position, an index into the store's games."""
         return self._arrays["games"]
 
-    def position_values(self, metric: str) -> np.ndarray | None:
-        """(N,) float64: values whose mean is `metric`, one of `metrics.VALUES`; None when this file does not hold what
-        it needs."""
-        _check_metric(metric)
-        return VALUES[metric](self.scores)
-
     def game_sums(self, metric: str) -> GameSums | None:
-        """`metric` summed over each game's positions; None as above."""
+        """`metric` summed over each game's positions; None when this file does not hold what it needs."""
         return self.sums.of(metric)
 
 
@@ -191,15 +185,10 @@ def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray) -> bytes:
     return _packed({name: array for name, array in arrays.items() if array is not None})
 
 
-def pack_summary(summary: dict) -> bytes:
-    """Content of the JSON file, with its checksum. `summary["arrays"]`: `digest_of` of the .npz file."""
-    return sealed_json(summary, allow_nan=False)
-
-
 def pack_compact(evaluation: Evaluation) -> dict[str, bytes]:
     """Suffix -> content of the files of an evaluation in its compact form."""
     data = pack_sums(evaluation.sums)
-    return {".json": pack_summary(evaluation.summary | {"sums": digest_of(data)}), SUMS: data}
+    return {".json": sealed_json(evaluation.summary | {"sums": digest_of(data)}, allow_nan=False), SUMS: data}
 
 
 def load_evaluations(trial: Path | str) -> list[Evaluation]:

@@ -2,7 +2,7 @@
 
 sets.py                    names and order of the planes chosen; what is beyond the edge
 source.py                  the arrays that planes are made from: a store's, or those of positions in no store
-planes.py                  make_planes, pack_planes: the one way in for all sets; earlier boards
+planes.py                  make_planes: the one way in for all sets; earlier boards
 gonn.py                    GoNN's 26 planes
 marks.py                   the planes that go-NN, Clark & Storkey and Cazenave share
 cazenave_ladders.py        Cazenave's eight ladder planes, searched for

@@ -71,8 +71,8 @@ def packed_bytes(features: FeatureConfig) -> int:
 
 
 def is_compiled(features: FeatureConfig, packed: bool, stored: bool = False) -> bool:
-    """Whether `make_planes`, or `pack_planes`, of these features would run without compiling first, which takes
-    seconds. stored: with the ladder marks of a store."""
+    """Whether `make_planes` of these features would run without compiling first, which takes seconds. stored: with the
+    ladder marks of a store."""
     kernels = [mark_rows] if features.set != "gonn" else [fill_bits if packed else fill_numbers]
     if features.set != "gonn" and features.ladders:
         kernels.append(look_up_marks if stored else mark_ladders)
@@ -93,39 +93,22 @@ def make_planes(
 
     rows (B,), symmetries (B,), keep (B,)       which rows; symmetry of each, 0..7; earlier moves that are shown, 0..5
     out (B, P, 19, 19) or (B, P, 361)           float32 or uint8, C-contiguous: ones and zeros of the P planes made
+        or (B, packed_bytes(features)) uint8    what numpy.packbits makes of these
     targets (B,) int64                          the move under the symmetry, -1 for a pass or none
     stored                                      the ladder marks of all rows of the source, where they were made; else
                                                 the ladders of these rows are searched, with the same result
 
     Raises SettingError for an unknown set, ValueError for arrays of another shape or type and numbers out of range.
     """
-    count, planes = len(rows), len(computed_planes(features))
-    shapes = (count, planes, SIZE, SIZE), (count, planes, POINTS)
-    if out.dtype not in (np.float32, np.uint8) or out.shape not in shapes or not out.flags.c_contiguous:
-        wanted = f"float32 or uint8 ({count}, {planes}, {SIZE}, {SIZE}), C-contiguous"
-        raise ValueError(f"out: {out.dtype} {out.shape}, must be {wanted}")
-    _fill(features, source, (rows, symmetries, keep), out.reshape(count, planes * POINTS), targets, stored, False)
-
-
-def pack_planes(
-    features: FeatureConfig,
-    source: PlaneSource,
-    rows,
-    symmetries,
-    keep,
-    out,
-    targets,
-    stored: StoredMarks | None = None,
-) -> None:
-    """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
-    size = packed_bytes(features)
-    if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:
-        raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {size}), C-contiguous")
-    _fill(features, source, (rows, symmetries, keep), out, targets, stored, True)
-
-
-def _fill(features: FeatureConfig, source: PlaneSource, batch, out, targets, stored, packed: bool) -> None:
-    rows, symmetries, keep = _checked(source, batch, targets)
+    count, planes, packed = len(rows), len(computed_planes(features)), out.ndim == 2
+    types = {np.dtype(np.uint8)} if packed else {np.dtype(np.uint8), np.dtype(np.float32)}
+    shapes = {(count, packed_bytes(features)), (count, planes, SIZE, SIZE), (count, planes, POINTS)}
+    if out.dtype not in types or out.shape not in shapes or not out.flags.c_contiguous:
+        packed_shape = count, packed_bytes(features)
+        valid = f"float32 or uint8 {count, planes, SIZE, SIZE}, or packed in uint8 {packed_shape}, C-contiguous"
+        raise ValueError(f"out: {out.dtype} {out.shape}, must be {valid}")
+    rows, symmetries, keep = _checked(source, (rows, symmetries, keep), targets)
+    out = out if packed else out.reshape(count, planes * POINTS)
     if features.set == "gonn":
         fill = fill_bits if packed else fill_numbers
         fill(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets)
@@ -135,7 +118,7 @@ def _fill(features: FeatureConfig, source: PlaneSource, batch, out, targets, sto
             add(source.stones, source.moves, rows, symmetries, keep, boards, copy, PLANES * POINTS, out)
         return
     tables = make_tables(computed_planes(features), features.set == "go_nn")
-    marks, counts = np.empty((len(rows), ROOM), np.uint16), np.empty(len(rows), np.int64)
+    marks, counts = np.empty((count, ROOM), np.uint16), np.empty(count, np.int64)
     mark_rows(source, rows, symmetries, keep, tables, marks, counts, targets)
     if features.ladders and stored is not None:
         if len(stored.first) != len(source.stones) + 1:

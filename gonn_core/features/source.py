@@ -95,6 +95,13 @@ class PlaneSource(NamedTuple):
 _LAYOUT = {"stones": ("u8", 12), "ladders": ("u8", 6), "moves": ("i2", 4), "game": ("i4", 0), "setup": ("i2", 0)}
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view that is no memmap and not writeable: one compiled version of a kernel serves every kind of array."""
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
 def plane_source(store) -> PlaneSource:
     """The source of an open position store, or of anything with `stones`, `ladders` and `moves`.
 
@@ -117,7 +124,4 @@ def plane_source(store) -> PlaneSource:
         shape = (len(array) if name == "setup" else count, *([columns] if columns else []))
         if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
             raise ValueError(f"{name}: {array.dtype} {array.shape}, must be {np.dtype(dtype)} {shape}, C-contiguous")
-    for name, array in arrays.items():
-        arrays[name] = array.view(np.ndarray)  # no memmap, read-only: one compiled version serves every kind of array
-        arrays[name].flags.writeable = False
-    return PlaneSource(**arrays)
+    return PlaneSource(**{name: read_only(array) for name, array in arrays.items()})

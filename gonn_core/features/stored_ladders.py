@@ -22,7 +22,7 @@ import numpy as np
 from gonn_core import numerics
 from gonn_core.errors import Damaged, UserError
 from gonn_core.features.cazenave_ladders import PLANES, make_workspaces, mark_ladders
-from gonn_core.features.source import PlaneSource, plane_source
+from gonn_core.features.source import PlaneSource, plane_source, read_only
 from gonn_core.files.arrays import GrowingArray
 from gonn_core.files.seals import checked_json, file_digest, sealed_json, verify_once
 from gonn_core.files.whole import discard, finish, locked, workshop, write_whole
@@ -122,13 +122,7 @@ def _open(folder: Path, store) -> StoredMarks:
         raise
     except (OSError, EOFError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise Damaged(folder, f"damaged ({error})") from None
-    return StoredMarks(_plain(first), _plain(marks))
-
-
-def _plain(array: np.ndarray) -> np.ndarray:
-    plain = array.view(np.ndarray)  # one compiled kernel serves every kind of array
-    plain.flags.writeable = False
-    return plain
+    return StoredMarks(read_only(first), read_only(marks))
 
 
 def _make(store, threads: int, report: Callable[[int, int], object]) -> None:

@@ -290,13 +290,9 @@ class AuxiliaryHeads(nn.ModuleDict):
             {name: make(draws, f"auxiliary.{name}", body_width, gamma) for name, make in HEADS.items() if weights[name]}
         )
 
-    def losses(self, body: torch.Tensor, policies: torch.Tensor, batch) -> dict[str, HeadLoss]:
+    def losses(self, body: torch.Tensor, batch) -> dict[str, HeadLoss]:
         """Name -> loss, float32 and not weighted, of each head on a batch: body (N, W, 19, 19), with `targets` and
-        `extras`.
-
-        policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one
-        expected.
-        """
+        `extras`."""
         return {name: cast(AuxiliaryHead, head).loss(body, batch) for name, head in self.items()}
 
     @property

@@ -15,6 +15,8 @@ import torch
 
 _HALF_MASS = 0.4772498680518208
 """Probability that a normal draw lies between 0 and 2 sigma."""
+TRUNCATED_DEVIATION = 0.8796256610342398
+"""Standard deviation of a standard normal cut at 2 sigma, as all draws here are."""
 
 # fmt: off
 _NUMERATOR = (2.506628274711926, -37.26501019975685, 216.72677247665143, -615.9228073755821,

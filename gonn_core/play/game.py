@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gonn_core.errors import printable
-from gonn_core.features.source import PlaneSource
+from gonn_core.features.source import PlaneSource, read_only
 from gonn_core.go.board import Board
 from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, SIZE, WHITE, WORDS, point_name
@@ -91,14 +91,12 @@ def plane_rows(table: GameTable) -> PlaneSource:
         "stones": table.stones.reshape(games * rows, 2 * WORDS),
         "ladders": table.ladders.reshape(games * rows, WORDS),
         "moves": table.moves.reshape(games * rows, 4),
-        "game": table.game.view(),
+        "game": table.game,
         "setup_first": np.arange(games, dtype=np.int64) * POINTS,
-        "setup_count": table.setup_count.view(),
+        "setup_count": table.setup_count,
         "setup": table.setup.reshape(games * POINTS),
     }
-    for array in arrays.values():
-        array.flags.writeable = False  # as the store's: one compiled version of the kernels serves both
-    return PlaneSource(**arrays)
+    return PlaneSource(**{name: read_only(array) for name, array in arrays.items()})
 
 
 class IllegalMove(ValueError):

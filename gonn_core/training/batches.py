@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from gonn_core.config import FeatureConfig, TrialConfig
-from gonn_core.features.planes import is_compiled, make_planes, pack_planes, packed_bytes
+from gonn_core.features.planes import is_compiled, make_planes, packed_bytes
 from gonn_core.features.sets import computed_planes, plane_indices
 from gonn_core.features.source import plane_source
 from gonn_core.features.stored_ladders import has_ladders, open_marks
@@ -117,7 +117,7 @@ class PlaneMaker:
             shape = len(rows), packed_bytes(self._features)
             planes = torch.empty(shape, dtype=torch.uint8, pin_memory=self._pinned)
             packed = planes.numpy()
-            pack_planes(self._features, self._source, rows, symmetries, keep, packed, targets, self._stored)
+            make_planes(self._features, self._source, rows, symmetries, keep, packed, targets, self._stored)
         if targets.min() < 0:
             raise ValueError(f"row {rows[targets.argmin()]} of the store has no move to predict")
         extras = self._extras.make(rows, symmetries) if self._extras else {}

@@ -70,7 +70,7 @@ class Trainer:
         self._average = Average(training.averaging, self.net) if training.averaging.every else None
         heads = self.net.auxiliary
         answering = () if heads is None else heads.answering
-        self._tally = LossSums(heads or (), answering, not self._objective.is_nats, device)
+        self._sums = LossSums(heads or (), answering, not self._objective.is_nats, device)
 
     @property
     def evaluated_net(self) -> PolicyNet:
@@ -96,52 +96,33 @@ class Trainer:
         self.rate = learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
         self._optimiser.step(self.rate)
         self.samples += count
-        self._tally.add(losses, count)
+        self._sums.add(losses, count)
         if self._stalling:
             self._stalling.add(losses.total, count)
         if self._average is not None:
             self._average.step(self.samples // training.batch_size)
         return losses.total
 
-    def train_nats(self) -> float:
-        """Mean cross-entropy of the next move over the training samples since the last `forget_loss`, nan before the
-        first step.
-
-        Over the points that the training's softmax is over (`mask_illegal`). Raises Diverged when it is not finite.
-        """
-        nats = self._mean("sum")
-        assert nats is not None
-        return nats
-
-    def train_loss(self) -> float | None:
-        """The same for the loss that is minimised; None where that is `train_nats`."""
-        return self._mean("minimised")
-
     def train_means(self) -> dict[str, float]:
-        """Further means since the last `forget_loss`, by name: `LossSums.means`. Accuracy is over the points that the
-        training's softmax is over, on the weights of each step."""
-        return self._tally.means()
-
-    def check_finite(self) -> None:
-        """Raises Diverged when a mean of the training losses since the last `forget_loss` is not finite."""
-        self.train_nats()
-        self.train_loss()
-
-    def _mean(self, name: str) -> float | None:
-        mean = self._tally.mean(name)
-        if mean is not None and self._tally.samples and not math.isfinite(mean):
-            raise Diverged(f"training loss is {mean} at {self.samples:,} samples (learning rate {self.rate:g})")
-        return mean
+        """Means over the training samples since the last `forget_loss`, by name: `LossSums.means`. Nats and accuracy
+        are over the points that the training's softmax is over (`mask_illegal`), on the weights of each step. Raises
+        Diverged when nats or loss is not finite."""
+        means = self._sums.means()
+        for name in ("nats", "loss"):
+            if self._sums.samples and not math.isfinite(means.get(name, 0.0)):
+                problem = f"training {name} is {means[name]} at {self.samples:,} samples"
+                raise Diverged(f"{problem} (learning rate {self.rate:g})")
+        return means
 
     def forget_loss(self) -> None:
         """Start new means of the training losses."""
-        self._tally.forget()
+        self._sums.forget()
 
     def state(self) -> dict[str, torch.Tensor]:
         """Everything that later steps depend on (the tensors themselves): `net.*`, `momentum.*` (the optimiser's
         moments), `loss.*` (the sums since `forget_loss`), `samples`, and `stall.*`, `average.*` where the configuration
         has them."""
-        groups = {"net": self.net.state_dict(), "momentum": self._optimiser.state(), "loss": self._tally.state()}
+        groups = {"net": self.net.state_dict(), "momentum": self._optimiser.state(), "loss": self._sums.state()}
         if self._stalling:
             groups["stall"] = self._stalling.state()
         if self._average is not None:
@@ -160,7 +141,7 @@ class Trainer:
         except RuntimeError as error:
             raise ValueError(f"weights of another net: {error}") from None
         self._optimiser.load_state(groups["momentum"])
-        self._tally.load_state(groups["loss"])
+        self._sums.load_state(groups["loss"])
         if self._stalling:
             self._stalling.load_state(groups["stall"])
         if self._average is not None:

@@ -143,7 +143,7 @@ class Objective:
             body = self._body(part.planes)
             with nullcontext() if training.policy_weight else torch.no_grad():
                 policies = net.policies(body)
-            auxiliary = {} if net.auxiliary is None else net.auxiliary.losses(body, policies, part)
+            auxiliary = {} if net.auxiliary is None else net.auxiliary.losses(body, part)
         total, nats, hits, _ = self._policy_losses(policies, part, whole, samples)
         if training.policy_weight != 1:
             total = training.policy_weight * total
@@ -219,18 +219,14 @@ class LossSums:
             self._sums[f"seen.{name}_asked"] += asked
         self.samples += count
 
-    def mean(self, name: str) -> float | None:
-        """`sum`, the next move's cross-entropy, or `minimised`: nan without samples, None where it is not summed."""
-        if name not in self._sums:
-            return None
-        return float(self._sums[name]) / self.samples if self.samples else math.nan
-
     def means(self) -> dict[str, float]:
-        """top1: share of the samples whose move was the policy's first choice; by head its loss, not weighted, and
-        `<head>_accuracy`, the share of right answers among those that are known. Without samples they are left out."""
+        """nats: the next move's cross-entropy, nan without samples; loss: what is minimised, where that differs; top1:
+        share of the samples whose move was the policy's first choice; by head its loss, not weighted, and
+        `<head>_accuracy`, the share of right answers among those that are known."""
         if not self.samples:
-            return {}
-        means = {name: float(self._sums[f"seen.{name}"]) / self.samples for name in ("top1", *self._heads)}
+            return {"nats": math.nan}
+        sums = {"nats": "sum", "loss": "minimised"} | {name: f"seen.{name}" for name in ("top1", *self._heads)}
+        means = {name: float(self._sums[key]) / self.samples for name, key in sums.items() if key in self._sums}
         for name in self._answering:
             if asked := float(self._sums[f"seen.{name}_asked"]):
                 means[f"{name}_accuracy"] = float(self._sums[f"seen.{name}_right"]) / asked

@@ -16,15 +16,9 @@ class TrialData:
     def __init__(self, folder: Path | str):
         self.store = open_store(Path(folder))
         self._views_folder = Path(folder).parent / "views"
-        self._views: dict[str, View] = {}
 
     def view(self, digest: str) -> View:
         """The view of that digest, checked against it. Raises InputError when it is missing, empty or damaged."""
-        if digest not in self._views:
-            self._views[digest] = self._open(digest)
-        return self._views[digest]
-
-    def _open(self, digest: str) -> View:
         damage = None
         for path in sorted(self._views_folder.glob("*/views.json")):
             try:

@@ -78,6 +78,13 @@ class TrialDirectory:
         """result.json, None unless the trial is done."""
         return read_record(self.path / "result.json", FORMAT, _RESULT)
 
+    def finished(self) -> dict:
+        """result.json. Raises InputError when the trial is not done."""
+        result = self.result()
+        if result is None:
+            raise InputError(self.path, f"not trained to the end yet ({self.state()})")
+        return result
+
     def failure(self) -> dict | None:
         """failure.json, its texts printable, None unless the last attempt failed."""
         return printable_tree(read_record(self.path / "failure.json", FORMAT, _FAILURE))

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 from pydantic import ConfigDict, InstanceOf
 
-from gonn_core.errors import InputError
 from gonn_core.evaluation import stored
 from gonn_core.evaluation.evaluate import evaluate, evaluate_history
 from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id
@@ -55,10 +54,7 @@ def run_probes(job: ProbeJob, on_progress: OnProgress) -> dict:
 
 def stored_answers(directory: TrialDirectory, suite: Suite) -> stored_probes.ProbeAnswers | None:
     """The stored answers of a finished trial to a suite, if any. Raises InputError for a trial that is not done."""
-    result = directory.result()
-    if result is None:
-        raise InputError(directory.path, f"not trained to the end yet ({directory.state()})")
-    loaded = stored_probes.load_answers(directory.path, result["weights"])
+    loaded = stored_probes.load_answers(directory.path, directory.finished()["weights"])
     return next((answers for answers in loaded if answers.summary["suite"] == suite.digest), None)
 
 
@@ -75,8 +71,7 @@ def answer_probes(directory: TrialDirectory, suite: Suite) -> stored_probes.Prob
     positions = [case.position for case in published]
     published_policies = policies(net, config.features, positions)
     laddered = ladder_maps(net, config.features, positions)
-    result = directory.result()
-    assert result is not None  # load_net and stored_answers read it
+    result = directory.finished()
     names = [case.name for case in published]
     packed = stored_probes.pack(suite, case_answers, published_policies, laddered)
     summary = stored_probes.summarise(suite, case_answers, result["weights"], result["samples"], names, packed)
@@ -184,4 +179,4 @@ def make_evaluations(
                 "requests": [],
             }
         summary["requests"].append(resolved)
-        directory.write(f"eval/{identity}.json", stored.pack_summary(summary), lease)
+        directory.write(f"eval/{identity}.json", sealed_json(summary, allow_nan=False), lease)

@@ -233,7 +233,7 @@ class Session:
             "samples": self.trainer.samples,
             "weights": weights_digest(self.trainer.evaluated_net.state_dict()),
             "parameters": trainable_parameters(self.trainer.net),
-            **{name: last[name] for name in (*SUMMARISED, "train_nats", "looks") if name in last},
+            **{name: last[name] for name in (*SUMMARISED, "looks") if name in last},
             **{name: value for name, value in last.items() if name.startswith("train_")},
             **seconds,
             "samples_per_s": self.trainer.samples / seconds["training_seconds"],
@@ -257,10 +257,8 @@ class Session:
         """A line of metrics: written before any checkpoint at this sample count or later, so that none is ever
         missing."""
         trainer = self.trainer
-        line = {"samples": trainer.samples, "train_nats": trainer.train_nats()}
-        if (loss := trainer.train_loss()) is not None:
-            line["train_loss"] = loss
-        line |= {f"train_{name}": mean for name, mean in trainer.train_means().items()}
+        means = {f"train_{name}": mean for name, mean in trainer.train_means().items()}
+        line = {"samples": trainer.samples, **means}
         with self.clock.aside():
             looks = self._lines[-1]["looks"] if self._lines else 0
             if self._progress_rows is not None and trainer.samples in self._looks:
@@ -292,7 +290,7 @@ class Session:
         return self._emit(
             Tick,
             samples_per_s=rate,
-            train_nats=self.trainer.train_nats(),
+            train_nats=self.trainer.train_means()["nats"],
             seconds_left=(self.job.config.training.samples - self.trainer.samples) / rate,
             training_seconds=self.clock.training_seconds,
         )
@@ -305,6 +303,6 @@ class Session:
 
     def _checkpoint(self) -> None:
         with self.clock.aside():
-            self.trainer.check_finite()  # weights that are not finite must not replace those that are
+            self.trainer.train_means()  # raises: weights that are not finite must not replace those that are
             data = pack(self.job.id, self.trainer.state(), self.clock.seconds())
             self.directory.write(self.directory.checkpoint.name, data, self.lease)

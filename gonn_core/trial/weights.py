@@ -72,18 +72,9 @@ def load_net(trial: Path | str, samples: int | None = None) -> tuple[PolicyNet, 
         raise InputError(directory.path, f"made with numerics {tree['numerics']}; this version computes other numbers")
     if problem := other_net(tree, None):
         raise InputError(directory.path, problem)
-    samples = trained_samples(trial) if samples is None else samples
+    samples = directory.finished()["samples"] if samples is None else samples
     net, _ = snapshot_net(directory, config, tree["id"], samples)
     return net, config
-
-
-def trained_samples(trial: Path | str) -> int:
-    """How many samples a trial that is done was trained on. Raises InputError when it is not."""
-    directory = TrialDirectory(trial)
-    result = directory.result()
-    if result is None:
-        raise InputError(directory.path, f"not trained to the end yet ({directory.state()})")
-    return result["samples"]
 
 
 def snapshot_net(directory: TrialDirectory, config: TrialConfig, trial: str, samples: int) -> tuple[PolicyNet, str]:

@@ -10,7 +10,7 @@ import torch
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import InputError
 from gonn_core.evaluation.evaluate import BATCH, NotFinite, evaluate, history_kept
-from gonn_core.evaluation.metrics import Scores
+from gonn_core.evaluation.metrics import VALUES, Scores
 from gonn_core.evaluation.stored import load_evaluations, pack_arrays
 from gonn_core.features.sets import past_board_names, plane_names
 from gonn_core.files.seals import digest_of
@@ -158,14 +158,10 @@ def test_stored_and_loaded(tmp_path):
         and evaluation.rows.tolist() == [5, 6, 9]
         and evaluation.games.tolist() == [0, 0, 1]
     )
-    assert evaluation.position_values("top4").tolist() == [1, 1, 0] and evaluation.position_values("top1").tolist() == [
-        1,
-        0,
-        0,
-    ]
+    assert VALUES["top4"](evaluation.scores).tolist() == [1, 1, 0]
     assert evaluation.game_sums("nats").sums.tolist() == [3.5, 4.0]
     with pytest.raises(ValueError, match="valid are nats, top1, top2"):
-        evaluation.position_values("elo")
+        evaluation.game_sums("elo")
     (folder / "abc.npz").write_bytes(data[:40])
     with pytest.raises(InputError, match="not the arrays that were written"):
         load_evaluations(tmp_path)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
+from gonn_core.features.planes import make_planes, packed_bytes
 from gonn_core.features.sets import computed_planes
 from gonn_core.features.source import plane_source
 from gonn_core.go.points import POINTS, SYMMETRY
@@ -31,17 +31,17 @@ def turned(planes, symmetry):
 def make_set(features, source, rows, symmetry=0, keep=5, dtype=np.uint8):
     """(planes (B, P, 361), targets (B,)) that `features` makes of rows of a source; symmetry and keep may be arrays."""
     out = np.full((len(rows), len(computed_planes(features)), POINTS), 7, dtype)
-    return _filled(make_planes, features, source, rows, symmetry, keep, out)
+    return _filled(features, source, rows, symmetry, keep, out)
 
 
 def pack_set(features, source, rows, symmetry=0, keep=5):
     """(packed planes (B, bytes), targets (B,)), otherwise as `make_set`."""
     out = np.full((len(rows), packed_bytes(features)), 7, np.uint8)
-    return _filled(pack_planes, features, source, rows, symmetry, keep, out)
+    return _filled(features, source, rows, symmetry, keep, out)
 
 
-def _filled(fill, features, source, rows, symmetry, keep, out):
+def _filled(features, source, rows, symmetry, keep, out):
     targets = np.full(len(rows), 7)
     symmetries, keeps = (np.broadcast_to(value, len(rows)).astype(np.uint8) for value in (symmetry, keep))
-    fill(features, source, np.asarray(rows, np.int64), symmetries, keeps, out, targets)
+    make_planes(features, source, np.asarray(rows, np.int64), symmetries, keeps, out, targets)
     return out, targets

@@ -32,10 +32,11 @@ def test_bit_for_bit(name):
     if not oracle.exists():
         pytest.skip(f"no {oracle.name} next to the repository")
     known = known_planes(oracle, games, planes)
-    for symmetry in range(8):
-        made, targets = make_set(features, known.source, known.rows, symmetry)
-        assert np.array_equal(made, turned(known.planes, symmetry))
-        assert np.array_equal(targets, SYMMETRY[symmetry][known.moves])
+    for symmetry in range(8):  # all rows as they are recorded, a seventh of them under each other symmetry
+        some = slice(None) if symmetry == 0 else slice(symmetry, None, 7)
+        made, targets = make_set(features, known.source, known.rows[some], symmetry)
+        assert np.array_equal(made, turned(known.planes[some], symmetry))
+        assert np.array_equal(targets, SYMMETRY[symmetry][known.moves[some]])
 
 
 SGF = "(;SZ[19]PB[a]PW[b]AB[aa][bb]AW[dd][cc]{more};W[ee];B[];W[ff];B[gg];W[hh];B[ii])"

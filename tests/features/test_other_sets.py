@@ -1,4 +1,4 @@
-"""The three sets beside gonn: a slow twin, symmetry, packed bits, chosen planes, golden numbers, bad arguments."""
+"""The three sets other than gonn: a slow reference implementation, symmetry, packed bits, golden numbers, arguments."""
 
 import hashlib
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from gonn_core import numerics
-from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
+from gonn_core.features.planes import make_planes, packed_bytes
 from gonn_core.features.sets import LADDER_PLANES, plane_names
 from gonn_core.features.source import PlaneSource, Position, plane_source, position_rows
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE
@@ -37,7 +37,7 @@ def starter(tmp_path_factory):
     return plane_source(store), rng.permutation(rows)
 
 
-def assert_equals_the_slow_twin(features, source, rows, keep):
+def assert_equals_the_reference(features, source, rows, keep):
     planes, _ = make_set(features, source, rows, keep=keep)
     for j, row in enumerate(rows):
         slow = slow_set(features, source, int(row), min(int(keep[j]), features.history))
@@ -46,27 +46,27 @@ def assert_equals_the_slow_twin(features, source, rows, keep):
 
 
 @pytest.mark.parametrize("features", [GO_NN, GO_NN_3, CLARK, PLAIN, NO_LADDERS], ids=str)
-def test_equals_the_slow_twin_on_real_positions(features, starter):
+def test_equals_the_reference_on_real_positions(features, starter):
     source, rows = starter
-    assert_equals_the_slow_twin(features, source, rows[:80], np.arange(80) % 6)
+    assert_equals_the_reference(features, source, rows[:80], np.arange(80) % 6)
 
 
 @pytest.mark.parametrize("features", [GO_NN, CLARK, NO_LADDERS], ids=lambda features: features.set)
 @given(arrays=_random_rows())
 @settings(max_examples=6)
-def test_equals_the_slow_twin_on_random_boards(features, arrays):
-    assert_equals_the_slow_twin(features, plane_source(arrays), arrays.rows, np.full(len(arrays.rows), 5))
+def test_equals_the_reference_on_random_boards(features, arrays):
+    assert_equals_the_reference(features, plane_source(arrays), arrays.rows, np.full(len(arrays.rows), 5))
 
 
-def test_ladder_planes_equal_the_slow_twin(starter):
+def test_ladder_planes_equal_the_reference(starter):
     source, rows = starter
-    assert_equals_the_slow_twin(CAZENAVE, source, rows[:12], np.full(12, 5))
+    assert_equals_the_reference(CAZENAVE, source, rows[:12], np.full(12, 5))
 
 
 @pytest.mark.slow
-def test_ladder_planes_equal_the_slow_twin_on_many_positions(starter):
-    """Of each ladder plane four positions in which it is not empty, where the twin would see a point too many or too
-    few: all eight planes of each are compared."""
+def test_ladder_planes_equal_the_reference_on_many_positions(starter):
+    """Of each ladder plane four positions in which it is not empty, where the reference would see a point too many or
+    too few: all eight planes of each are compared."""
     source, rows = starter
     rows = rows[12:200]
     planes, _ = make_set(CAZENAVE, source, rows)
@@ -74,17 +74,17 @@ def test_ladder_planes_equal_the_slow_twin_on_many_positions(starter):
     chosen = [np.flatnonzero(planes[:, names.index(name)].any(1))[:4] for name in LADDER_PLANES]
     assert min(len(some) for some in chosen) == 4
     rows = rows[np.unique(np.concatenate(chosen))]
-    assert_equals_the_slow_twin(CAZENAVE, source, rows, np.full(len(rows), 5))
+    assert_equals_the_reference(CAZENAVE, source, rows, np.full(len(rows), 5))
 
 
 @pytest.mark.slow
-def test_ladder_planes_equal_the_slow_twin_in_ko_fights_of_people():
+def test_ladder_planes_equal_the_reference_in_ko_fights_of_people():
     if not oracles.KGS_GAMES.exists():
-        pytest.skip(f"no {oracles.KGS_GAMES.name} beside the repository")
+        pytest.skip(f"no {oracles.KGS_GAMES.name} next to the repository")
     store = open_games(oracles.KGS_GAMES)
     samples, rng = sample_rows(store), np.random.default_rng(4)
-    rows = np.concatenate([rng.choice(samples[store.moves[samples, KO] >= 0], 20), rng.choice(samples, 20)])
-    assert_equals_the_slow_twin(CAZENAVE, plane_source(store), rows, np.full(40, 5))
+    rows = np.concatenate([rng.choice(samples[store.moves[samples, KO] >= 0], 10), rng.choice(samples, 5)])
+    assert_equals_the_reference(CAZENAVE, plane_source(store), rows, np.full(15, 5))
 
 
 def turned_source(source, rows, symmetry) -> PlaneSource:
@@ -199,8 +199,8 @@ def test_wrong_arguments_are_refused_before_any_kernel_runs(name, value):
     with pytest.raises(ValueError, match=f"^{name}: "):
         make_planes(GO_NN, source, **{**arguments, name: value})
     if name == "out":
-        with pytest.raises(ValueError, match="^out: .* must be uint8"):
-            pack_planes(GO_NN, source, **{**arguments, "out": np.zeros((2, packed_bytes(GO_NN) + 1), np.uint8)})
+        with pytest.raises(ValueError, match="^out: .* packed in uint8"):
+            make_planes(GO_NN, source, **{**arguments, "out": np.zeros((2, packed_bytes(GO_NN) + 1), np.uint8)})
 
 
 def test_a_source_of_other_arrays_is_refused():

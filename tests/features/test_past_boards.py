@@ -46,7 +46,7 @@ def slow_past_boards(source, row: int, keep: int, boards: int, copy: bool) -> li
 
 
 @pytest.mark.parametrize("features", [ZERO, COPY, FeatureConfig(past_boards=2)], ids=["zero", "copy", "two"])
-def test_equals_the_slow_twin_on_real_positions(features, starter):
+def test_equals_the_reference_on_real_positions(features, starter):
     source, rows = starter
     keep = np.arange(len(rows)) % 6
     planes, _ = make_set(features, source, rows, keep=keep)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
 from gonn_core.features.gonn import PLANE_NAMES
@@ -48,6 +49,16 @@ def random_planes(count: int = 4, planes: int = len(PLANE_NAMES), seed: int = 0)
     """(count, planes, 19, 19) float32 of zeros and some ones."""
     generator = torch.Generator().manual_seed(seed)
     return (torch.rand(count, planes, 19, 19, generator=generator) < 0.3).float()
+
+
+def trunk_values(count: int = 3, width: int = 12, seed: int = 0) -> torch.Tensor:
+    """Normally distributed values of a trunk."""
+    return torch.randn(count, width, 19, 19, generator=torch.Generator().manual_seed(seed))
+
+
+def normalised(x: torch.Tensor) -> torch.Tensor:
+    """Batch normalisation with the batch's own statistics."""
+    return F.batch_norm(x, None, None, training=True, eps=1e-3)
 
 
 SPECIAL = changed(TINY, trunk={"ladder_block": True, "chain_pooling": 2, "wide_blocks": "shared"})

@@ -39,7 +39,7 @@ def body(count=3, seed=0):
 
 def loss(name, x, targets=None, **extras):
     batch = SimpleNamespace(targets=targets, extras=extras)
-    return heads(name).losses(x, None, batch)[name].loss.item()
+    return heads(name).losses(x, batch)[name].loss.item()
 
 
 def test_the_ladder_head_of_the_february_net_has_41568_parameters():
@@ -166,7 +166,7 @@ def test_losses_stay_fp32_under_autocast():
     extras["score"] = torch.tensor([-1, 0, 39])
     with torch.autocast("cpu", torch.bfloat16):
         found = net_with(*HEADS).auxiliary.losses(
-            body(), None, SimpleNamespace(targets=torch.tensor([1, 2, 3]), extras=extras)
+            body(), SimpleNamespace(targets=torch.tensor([1, 2, 3]), extras=extras)
         )
     assert {head.loss.dtype for head in found.values()} == {torch.float32} and all(
         torch.isfinite(head.loss) for head in found.values()

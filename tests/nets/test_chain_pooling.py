@@ -11,14 +11,10 @@ from gonn_core.nets.gonn.inserted import ChainPooling, chain_max
 from gonn_core.nets.init import Draws
 from gonn_core.nets.parts.board import BoardReader
 from tests.boards import bitboard, parse_board
-from tests.nets.examples import board_planes, random_colours
+from tests.nets.examples import board_planes, random_colours, trunk_values
 
 NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=24))
 READ = BoardReader(("own_stone", "opponent_stone"), ())
-
-
-def values(count, channels, seed=0):
-    return torch.randn(count, channels, 19, 19, generator=torch.Generator().manual_seed(seed))
 
 
 def slow_chain_max(x, boards):
@@ -44,7 +40,7 @@ BOARDS = [living(colours) for colours in random_colours(3)] + [np.full(361, EMPT
 
 
 def test_maxima_equal_the_slow_ones():
-    x = values(len(BOARDS), 2)
+    x = trunk_values(len(BOARDS), 2)
     found = chain_max(x, READ(board_planes(*BOARDS)))
     assert torch.equal(found, slow_chain_max(x, BOARDS))
 
@@ -60,16 +56,16 @@ def test_gradient_goes_to_the_maximum_and_is_shared_among_ties():
 
 
 def test_gradient_equals_the_slow_one():
-    x = values(len(BOARDS), 2).requires_grad_()
+    x = trunk_values(len(BOARDS), 2).requires_grad_()
     slow = x.detach().clone().requires_grad_()
-    weight = values(len(BOARDS), 2, seed=1)
+    weight = trunk_values(len(BOARDS), 2, seed=1)
     (chain_max(x, READ(board_planes(*BOARDS))) * weight).sum().backward()
     (slow_chain_max(slow, BOARDS) * weight).sum().backward()
     torch.testing.assert_close(x.grad, slow.grad)
 
 
 def test_block():
-    block, x = ChainPooling(Draws(0), "inserted.chain_pooling_1", NET), values(len(BOARDS), 24)
+    block, x = ChainPooling(Draws(0), "inserted.chain_pooling_1", NET), trunk_values(len(BOARDS), 24)
     boards, slope = READ(board_planes(*BOARDS)), torch.tensor(0.2)
     y = F.prelu(F.batch_norm(x, None, None, training=True, eps=1e-3), slope)
     y = F.conv2d(y, block.conv1, padding=1)

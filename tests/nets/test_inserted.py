@@ -14,14 +14,6 @@ def after(net):
     return built(net).inserted.after
 
 
-def test_published_places():
-    """Ladder block between blocks 2 and 3 of 4, chain pooling behind it, the wide block between 3 and 4."""
-    assert after(changed(SPECIAL, trunk={"blocks": 4, "chain_pooling": 1})) == {
-        2: ["ladder_block", "chain_pooling_1"],
-        3: ["wide"],
-    }
-
-
 @pytest.mark.parametrize(
     "blocks, expected",
     [

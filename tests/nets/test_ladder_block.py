@@ -13,16 +13,12 @@ from gonn_core.nets.gonn.inserted import LadderBlock, exponential_mean, plain_me
 from gonn_core.nets.init import Draws
 from gonn_core.nets.parts.board import BoardReader
 from tests.boards import parse_board
-from tests.nets.examples import board_planes, random_colours
+from tests.nets.examples import board_planes, normalised, random_colours, trunk_values
 
 NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=24))
 READ = BoardReader(("own_stone", "opponent_stone"), ())
 STEPS = ((1, -1), (-1, 1), (1, 1), (-1, -1))
 """(rows, columns) of one step in each group's direction: [R-forward, R-reverse, L-forward, L-reverse]."""
-
-
-def values(count, channels, seed=0):
-    return torch.randn(count, channels, 19, 19, generator=torch.Generator().manual_seed(seed))
 
 
 def slow_scan(values, exponents, plain=False):
@@ -50,12 +46,12 @@ def slow_scan(values, exponents, plain=False):
 
 @pytest.mark.parametrize("scale", [1e-4, 0.3, 1.5])
 def test_scan_equals_the_slow_one(scale):
-    a, b = values(1, 8), scale * torch.rand(1, 8, 19, 19, generator=torch.Generator().manual_seed(1)) + 1e-4
+    a, b = trunk_values(1, 8), scale * torch.rand(1, 8, 19, 19, generator=torch.Generator().manual_seed(1)) + 1e-4
     torch.testing.assert_close(scan_diagonals(a, b), slow_scan(a, b), rtol=1e-4, atol=1e-4)
 
 
 def test_plain_scan_equals_the_slow_one():
-    a, b = values(1, 8), torch.rand(1, 8, 19, 19, generator=torch.Generator().manual_seed(1)) + 1e-4
+    a, b = trunk_values(1, 8), torch.rand(1, 8, 19, 19, generator=torch.Generator().manual_seed(1)) + 1e-4
     torch.testing.assert_close(scan_diagonals(a, b, plain_mean), slow_scan(a, b, plain=True), rtol=1e-4, atol=1e-4)
 
 
@@ -63,12 +59,12 @@ def test_plain_scan_equals_the_slow_one():
 def test_sums_as_on_a_gpu_agree_with_those_of_a_cpu(mean, monkeypatch):
     """A product with a triangle of ones in place of a scan: values and gradients, to what rounding does to weights of
     up to exp(19 * 1.5)."""
-    a, b = values(2, 4), 1.5 * torch.sigmoid(values(2, 4, seed=1)) + 1e-4
+    a, b = trunk_values(2, 4), 1.5 * torch.sigmoid(trunk_values(2, 4, seed=1)) + 1e-4
 
     def run():
         leaves = [x.clone().requires_grad_() for x in (a, b)]
         found = scan_diagonals(*leaves, mean)
-        (found * values(2, 4, seed=2)).sum().backward()
+        (found * trunk_values(2, 4, seed=2)).sum().backward()
         return [found, *(leaf.grad for leaf in leaves)]
 
     on_cpu = run()
@@ -85,13 +81,9 @@ def test_gradients_are_those_of_the_formula(mean):
     assert torch.autograd.gradcheck(partial(scan_diagonals, mean=mean), (a, b), fast_mode=True)
 
 
-def normalised(x):
-    return F.batch_norm(x, None, None, training=True, eps=1e-3)
-
-
 def test_block():
     boards, slope = READ(board_planes(parse_board("X"), *random_colours(1, share=0.03))), torch.tensor(0.2)
-    block, x = LadderBlock(Draws(0), "inserted.ladder_block", NET), values(2, 24)
+    block, x = LadderBlock(Draws(0), "inserted.ladder_block", NET), trunk_values(2, 24)
     z = F.prelu(normalised(x), slope)
     a = F.prelu(normalised(F.conv2d(z, block.values_conv, padding=1)), slope)
     b = 1.5 * torch.sigmoid(normalised(F.conv2d(z, block.exponents_conv, padding=1))) * boards.near + 1e-4
@@ -107,7 +99,7 @@ def test_block_in_its_earlier_forms(weights, mean):
     net = NET.model_copy(
         update={"trunk": NET.trunk.model_copy(update={"ladder_weights": weights, "ladder_mean": mean})}
     )
-    block, x = LadderBlock(Draws(0), "inserted.ladder_block", net), values(1, 24)
+    block, x = LadderBlock(Draws(0), "inserted.ladder_block", net), trunk_values(1, 24)
     z = F.prelu(normalised(x), slope)
     a = F.prelu(normalised(F.conv2d(z, block.values_conv, padding=1)), slope)
     before = normalised(F.conv2d(z, block.exponents_conv, padding=1))
@@ -119,7 +111,7 @@ def test_block_in_its_earlier_forms(weights, mean):
 
 def test_block_under_autocast_keeps_the_scan_in_float32():
     boards = READ(board_planes(*random_colours(2)))
-    block, x = LadderBlock(Draws(0), "b", NET), values(2, 24)
+    block, x = LadderBlock(Draws(0), "b", NET), trunk_values(2, 24)
     exact = block(x, boards) - x
     with torch.autocast("cpu", torch.bfloat16):
         rounded = block(x, boards) - x

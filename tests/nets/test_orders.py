@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, parse_model
 from gonn_core.errors import SettingError
-from tests.nets.examples import built, random_planes
+from tests.nets.examples import built, normalised, random_planes
 
 SLOPE = torch.tensor(0.2)
 HEAD = {"share": "1/2", "activation": "relu", "kernel": 3}
@@ -16,10 +16,6 @@ def net_of(**trunk) -> NetConfig:
     tree = {"activation": "prelu", "prelu_init": 0.2, "norm_gamma": True, "head": HEAD}
     stem = {"width": trunk.pop("stem_width")} if "stem_width" in trunk else {}
     return parse_model(NetConfig, {**tree, "stem": stem, "trunk": {"width": 12, **trunk}}, "net")
-
-
-def normalised(x):
-    return F.batch_norm(x, None, None, training=True, eps=1e-3)
 
 
 def logits_of(net, t):

@@ -4,8 +4,6 @@ import torch
 
 from tests.nets.examples import TINY, changed, weights
 
-GLOBAL = changed(TINY, trunk={"global_pooling": True})
-
 
 def assert_equal_but_for(first, second, different=()):
     """Parameters of the same name are equal, except those named, which do differ."""
@@ -36,13 +34,6 @@ def test_deleted_channels_leave_the_others_as_they_were():
         kept = plain[name][:, :8] if name.endswith("conv2") else plain[name][:8]
         assert name[7] in "2345" and torch.equal(less.pop(name), kept)
     assert_equal_but_for(less, plain)
-
-
-def test_a_global_block_keeps_its_first_kernel():
-    plain, pooled = weights(TINY), weights(GLOBAL)
-    assert torch.equal(plain["blocks.3.conv1"], pooled["blocks.3.conv1"])
-    rest = {name for name in plain if not name.startswith("blocks.3.")}
-    assert_equal_but_for({name: plain[name] for name in rest}, pooled)
 
 
 def test_center_init_adds_to_the_same_base():

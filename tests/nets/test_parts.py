@@ -9,18 +9,10 @@ from gonn_core.nets.gonn.blocks import GlobalBlock, GonnStem, PreactivationBlock
 from gonn_core.nets.gonn.net import GonnPolicyHead
 from gonn_core.nets.init import Draws
 from gonn_core.nets.parts.norm import BatchNorm, make_norm, pool_board
-from tests.nets.examples import random_planes
+from tests.nets.examples import normalised, random_planes, trunk_values
 
 WIDTH = 12
 NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=WIDTH))
-
-
-def trunk_values(seed=0, count=3):
-    return torch.randn(count, WIDTH, 19, 19, generator=torch.Generator().manual_seed(seed))
-
-
-def normalised(x):
-    return F.batch_norm(x, None, None, training=True, eps=1e-3)
 
 
 def close(a, b):

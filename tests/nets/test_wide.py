@@ -7,17 +7,10 @@ import torch.nn.functional as F
 from gonn_core.config import NetConfig, TrunkConfig
 from gonn_core.nets.gonn.inserted import WideBlock
 from gonn_core.nets.init import Draws
+from tests.nets.examples import normalised, trunk_values
 
 NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=12))
 BOTH = ("down", "across")
-
-
-def trunk_values(seed=0):
-    return torch.randn(3, 12, 19, 19, generator=torch.Generator().manual_seed(seed))
-
-
-def normalised(x):
-    return F.batch_norm(x, None, None, training=True, eps=1e-3)
 
 
 def in_nine_by_nine(kernel):

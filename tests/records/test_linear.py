@@ -30,9 +30,9 @@ GROWTH, MOST = 8, 24
 
 
 def seconds(work, data: bytes) -> float:
-    """Processor time of `work` on `data`, the least of five."""
+    """Processor time of `work` on `data`, the least of three."""
     taken = []
-    for _ in range(5):
+    for _ in range(3):
         before = time.process_time()
         work(data)
         taken.append(time.process_time() - before)
@@ -83,8 +83,8 @@ def test_a_file_is_read_in_time_that_grows_with_its_length(kind):
     assert_linear(lambda data: list(read_games(data, "kgs", lenient=True)), FILES[kind], 500)
 
 
-@pytest.mark.parametrize("filler", [b" ", b"9", b"ama", b"(", b"?", b"-", b".", b"1999", b"+", b"B+"])
-@pytest.mark.parametrize("start", [b"", b"6d", b"6", b"ama", b"B+", b"W+.", b"9."])
+@pytest.mark.parametrize("filler", [b" ", b"9", b"ama", b"(", b"1999", b"B+"])
+@pytest.mark.parametrize("start", [b"", b"6d", b"ama", b"B+"])
 def test_values_of_the_root_are_read_in_one_go(start, filler):
     def work(data: bytes) -> None:
         parse_rank(data, "kgs"), parse_komi(data), parse_result(data), parse_year(data)

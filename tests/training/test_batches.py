@@ -10,7 +10,7 @@ import torch
 
 from gonn_core.config import FeatureConfig
 from gonn_core.features.gonn import PLANE_NAMES
-from gonn_core.features.planes import pack_planes, packed_bytes
+from gonn_core.features.planes import make_planes, packed_bytes
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
 from gonn_core.go.layout import MOVE
@@ -86,7 +86,7 @@ def test_unpacked_bits_are_the_planes(features):
     batch = rows, (rows % 8).astype(np.uint8), np.full(len(rows), 5, np.uint8)
     maker = PlaneMaker(store, features, CPU, torch.channels_last)
     packed, targets = np.empty((len(rows), packed_bytes(features)), np.uint8), np.empty(len(rows), np.int64)
-    pack_planes(features, plane_source(store), *batch, packed, targets)
+    make_planes(features, plane_source(store), *batch, packed, targets)
     expected = maker.on_host(*batch)
     unpacked = maker._unpack(torch.from_numpy(packed))
     assert torch.equal(unpacked, expected.planes) and unpacked.stride() == expected.planes.stride()

@@ -96,7 +96,7 @@ def test_state_goes_in_and_out_bit_for_bit(precision, memory_format):
     assert resumed.samples == whole.samples == 48
     for name, tensor in whole.state().items():
         assert torch.equal(tensor, resumed.state()[name]), name
-    assert resumed.train_nats() == pytest.approx(sum(losses) / 6)
+    assert resumed.train_means()["nats"] == pytest.approx(sum(losses) / 6)
 
 
 def test_state_of_another_net_is_refused():
@@ -108,12 +108,12 @@ def test_state_of_another_net_is_refused():
 
 def test_mean_loss_and_divergence():
     trainer, losses = run(tiny_config(), 3)
-    assert trainer.train_nats() == pytest.approx(sum(losses) / 3)
+    assert trainer.train_means()["nats"] == pytest.approx(sum(losses) / 3)
     trainer.forget_loss()
-    assert math.isnan(trainer.train_nats())
+    assert math.isnan(trainer.train_means()["nats"])
     trainer.step(Batch(torch.full((8, 26, 19, 19), float("inf")), torch.zeros(8, dtype=torch.int64)))
     with pytest.raises(Diverged, match="at 32 samples"):
-        trainer.train_nats()
+        trainer.train_means()
 
 
 def test_bf16_is_close_to_fp32():

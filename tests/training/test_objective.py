@@ -92,12 +92,14 @@ def test_planes_are_weighted_and_nats_are_of_the_next_move(weights, factors):
         ),
         rel=1e-6,
     )
-    assert trainer.train_loss() == pytest.approx(loss)
-    assert trainer.train_nats() == pytest.approx(cross_entropy(policies[:, 0], batch.targets).item(), rel=1e-6)
+    means = trainer.train_means()
+    assert means["loss"] == pytest.approx(loss)
+    assert means["nats"] == pytest.approx(cross_entropy(policies[:, 0], batch.targets).item(), rel=1e-6)
 
 
 def test_the_policys_weight_scales_the_loss_alone():
     half, full = (new_trainer(option_config("", training__policy_weight=weight)) for weight in (0.5, 1.0))
     (batch,) = real_batches(half.config, 1)
     assert half.step(batch).item() == 0.5 * full.step(batch).item()
-    assert half.train_nats() == full.train_nats() and half.train_loss() == 0.5 * full.train_nats()
+    means = half.train_means()
+    assert means["nats"] == full.train_means()["nats"] and means["loss"] == 0.5 * means["nats"]

@@ -104,6 +104,9 @@ def test_it_imports_nothing_that_a_bare_machine_lacks():
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
-def test_reading_evaluations_needs_no_torch():
-    code = "import sys, gonn_core.evaluation.stored, gonn_core.trial.directory\nassert 'torch' not in sys.modules\n"
+def test_declarations_need_no_numpy_and_reading_evaluations_needs_no_torch():
+    code = (
+        "import sys, gonn_core.metrics; assert not {'numpy', 'torch', 'pydantic'} & set(sys.modules)\n"
+        "import gonn_core.evaluation.stored, gonn_core.trial.directory; assert 'torch' not in sys.modules\n"
+    )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

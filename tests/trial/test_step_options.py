@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from gonn_core.evaluation.metrics import VALUES
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
@@ -22,18 +23,6 @@ CAZENAVE = {
     "training__mask_illegal": True,
     "training__schedule__kind": "stall_halving",
     "training__schedule__stall_window": 24,
-}
-
-GONN = {
-    "training__schedule__kind": "knots",
-    "training__schedule__knots": [[0, 1.0], [100, 0.4], [300, 0.2]],
-    "training__optimiser__weight_decay": 1e-3,
-    "training__loss": "squared_error",
-    "training__loss_from": 160,
-    "training__loss_rate_factor": 3.0,
-    "net__stem__fan_in": "own",
-    "net__head__fan_in": "own",
-    "net__head__out_scale": 1.0,
 }
 
 
@@ -108,5 +97,5 @@ def test_lines_tell_accuracy_in_training_shares_by_probability_and_search_loss(t
     }
     (evaluation,) = load_evaluations(directory.path)
     for name in ("p1", "p2", "p5", "p10", "p25", "p50", "search_loss"):
-        assert last[name] == pytest.approx(evaluation.position_values(name).mean())
+        assert last[name] == pytest.approx(VALUES[name](evaluation.scores).mean())
     assert [last[f"p{percent}"] for percent in (1, 2, 5)] == sorted((last[f"p{n}"] for n in (1, 2, 5)), reverse=True)

@@ -13,7 +13,7 @@ move.
 import numpy as np
 
 from gonn_core.evaluation.probes.suite import Case, Suite, drawn_suite
-from gonn_core.features.source import Position
+from gonn_core.features.source import Position, read_only
 from gonn_core.go.board import Board
 from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_search import CAPPED, NODES, is_captured, make_workspace, working_moves
@@ -205,7 +205,7 @@ def cut_ladders(store, games: np.ndarray, most: int | None = None) -> tuple[Case
     gonn_core.go.layout.
     """
     work, other = make_workspace(), make_workspace()
-    stones, moves = (_readable(array) for array in (store.stones, store.moves))
+    stones, moves = (read_only(array) for array in (store.stones, store.moves))
     ladders = np.empty((_ROOM, _COLUMNS), np.int64)
     cases: list[Case] = []
     for game in games:
@@ -222,12 +222,6 @@ def cut_ladders(store, games: np.ndarray, most: int | None = None) -> tuple[Case
 def suite_with_ladders(store, games: np.ndarray) -> Suite:
     """The drawn suite and the ladders of these games (numbers, ascending) of a store."""
     return Suite((*drawn_suite().cases, *cut_ladders(store, games, _MOST_LADDERS)))
-
-
-def _readable(array: np.ndarray) -> np.ndarray:
-    view = array.view(np.ndarray)  # no memmap, and read-only: one compiled version serves every kind of array
-    view.flags.writeable = False
-    return view
 
 
 def _case(stones, moves, game: int, first: int, ladder: np.ndarray) -> Case | None:

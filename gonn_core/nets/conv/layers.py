@@ -22,7 +22,7 @@ from torch.autograd.function import once_differentiable
 
 from gonn_core.config import NetConfig
 from gonn_core.go.points import POINTS, SIZE
-from gonn_core.nets.init import Draws, parameter
+from gonn_core.nets.init import TRUNCATED_DEVIATION, Draws, parameter
 
 
 @lru_cache(64)
@@ -91,11 +91,7 @@ PUBLISHED_PLANES = 21
 others' weights."""
 
 NORMAL_DEVIATION = 0.01
-"""Of `init: normal` (spec: other systems 2.6)."""
-
-CUT_DEVIATION = 0.8796256610342398
-"""Standard deviation of a normal draw cut at 2 sigma, as all draws are here: `normal` makes up for it, so that its
-weights have 0.01."""
+"""Of the weights of `init: normal` (spec: other systems 2.6)."""
 
 
 def drawn(
@@ -111,7 +107,8 @@ def drawn(
     """Initial weights (out_channels, in_channels, cells) as `net.conv.init` says; `planes`: names of what comes in,
     where that are the input planes."""
     fan_in = cells * (in_channels if planes is None else PUBLISHED_PLANES)
-    counted = {"he": fan_in, "fan_in": 2 * fan_in, "normal": 2 * (CUT_DEVIATION / NORMAL_DEVIATION) ** 2}[net.conv.init]
+    normal = 2 * (TRUNCATED_DEVIATION / NORMAL_DEVIATION) ** 2
+    counted = {"he": fan_in, "fan_in": 2 * fan_in, "normal": normal}[net.conv.init]
     if planes is None:
         return draws.he(name, (out_channels, in_channels, cells), counted)
     return np.stack([draws.he(name, (out_channels, cells), counted, plane) for plane in planes], 1)

@@ -12,20 +12,16 @@ from torch import nn
 from torch.autograd.function import once_differentiable
 
 from gonn_core.go.points import POINTS, SIZE
-from gonn_core.nets.init import Draws, constant, parameter
+from gonn_core.nets.init import TRUNCATED_DEVIATION, Draws, constant, parameter
 from gonn_core.settings.net import EncoderConfig
-
-_CUT_SD = 0.87962566103423978
-"""Standard deviation of a standard normal cut at 2 sigma; Keras divides by it, so that a draw has the variance it
-names."""
 
 
 def fan_average(
     draws: Draws, name: str, shape: tuple[int, ...], fans: int, scale: float = 1.0, part: str = ""
 ) -> np.ndarray:
     """Truncated normal draws of variance 2 scale / fans, fans = fan-in + fan-out (float64 array). Scale 1 is
-    Glorot's."""
-    return draws.he(name, shape, fans * _CUT_SD**2 / scale, part)
+    Glorot's. Keras divides by the deviation of a cut normal, so that a draw has the variance it names."""
+    return draws.he(name, shape, fans * TRUNCATED_DEVIATION**2 / scale, part)
 
 
 class Dense(nn.Module):

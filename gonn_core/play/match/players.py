@@ -19,7 +19,8 @@ from gonn_core.play.engines.players import TERRITORY, Engine, EnginePlayer, Engi
 from gonn_core.play.match.games import Seat
 from gonn_core.play.net_player import CHUNK, MoveChoice, NetPlayer
 from gonn_core.play.rules import Rules
-from gonn_core.trial.weights import load_net, trained_samples
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.weights import load_net
 
 _TRIAL = re.compile(r"[0-9a-f]{3,16}")
 _GUARD_LEVEL = 5
@@ -101,7 +102,7 @@ def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
     identity = {
         "kind": "net",
         "trial": trial_id(config),
-        "samples": trained_samples(spec.directory) if spec.samples is None else spec.samples,
+        "samples": TrialDirectory(spec.directory).finished()["samples"] if spec.samples is None else spec.samples,
         "weights": weights_digest(net.state_dict()),
         "choice": spec.choice.model_dump(),
     }
