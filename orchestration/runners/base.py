@@ -5,11 +5,9 @@ directory, so a runner keeps no state: the same call after any interruption resu
 """
 
 import importlib
-import os
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -96,21 +94,6 @@ def ended(job: Job, outcome: Outcome) -> Finished | Failed | Paused:
     if outcome.state == "failed":
         return Failed(job.id, 0, total, message=outcome.error)
     return Paused(job.id, 0, total) if outcome.state == "paused" else Finished(job.id, total, total)
-
-
-@contextmanager
-def environment(values: dict[str, str]):
-    """Environment variables that processes started in this context inherit."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 class JobQueue:

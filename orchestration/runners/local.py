@@ -9,24 +9,17 @@ import signal
 import threading
 from collections import Counter
 from contextlib import suppress
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
-from typing import cast
 
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
-from orchestration.runners.base import (
-    RUN_TRIAL,
-    WORKER_ENVIRONMENT,
-    JobQueue,
-    JobSource,
-    OnEvent,
-    Outcome,
-    environment,
-    run_job,
-)
+from orchestration.runners.base import RUN_TRIAL, WORKER_ENVIRONMENT, JobQueue, JobSource, OnEvent, Outcome, run_job
+from orchestration.runners.children import Child, ChildEnded, wait_for_parent
 from orchestration.runners.gpus import places, seeing
+
+WORK = "orchestration.runners.local:work"
+"""Main function of a worker, by its path."""
 
 
 class LocalRunner:
@@ -46,11 +39,11 @@ class LocalRunner:
         try:
             while True:
                 _hand_out(queue, workers)
-                busy = {worker.pipe: worker for worker in workers if worker.job is not None}
+                busy = {worker.child.pipe: worker for worker in workers if worker.child and worker.job}
                 if not busy:
                     return queue.outcomes
                 for pipe in connection.wait(busy):
-                    _listen(queue, busy[cast(Connection, pipe)])
+                    _listen(queue, busy[pipe])  # type: ignore[index]
         finally:
             for worker in workers:
                 worker.stop()
@@ -72,76 +65,49 @@ def _hand_out(queue: JobQueue, workers: list["_Worker"]) -> None:
 
 def _listen(queue: JobQueue, worker: "_Worker") -> None:
     """Pass on what a worker sent."""
-    job, message = worker.job, worker.listen()
-    assert job is not None, "an idle worker sends nothing"
+    job, child = worker.job, worker.child
+    assert job is not None and child is not None, "an idle worker sends nothing"
+    try:
+        message = child.receive()
+    except ChildEnded as end:
+        worker.job = None
+        worker.stop()
+        queue.died(job, f"the worker process {end}")
+        return
     if isinstance(message, Event):
         if queue.publish(message) is False:
-            worker.send("pause")  # at its next checkpoint
+            child.send("pause")  # at its next checkpoint
         return
     worker.job = None
-    if isinstance(message, str):
-        queue.died(job, message)
-        return
     if message.state == "failed":
         worker.stop()  # a CUDA error or an exhausted heap outlives the trial that met it
     queue.end(job, message)
 
 
 class _Worker:
-    """The driver's side of a worker process. `job` is the one that it runs, None when idle."""
+    """A place for one trial at a time. `job`: the one that runs, None when idle; `child`: its process, if started."""
 
     def __init__(self, function: str, gpu: str | None):
         self._function, self.gpu = function, gpu
         self.job: Job | None = None
-        self._process: SpawnProcess | None = None
-        self.pipe: Connection
+        self.child: Child | None = None
 
     def give(self, job: Job) -> None:
         """Hand over a job; the process is started with the first."""
-        if self._process is None:
-            context = get_context("spawn")
-            self.pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
-            with environment(WORKER_ENVIRONMENT | (seeing([self.gpu]) if self.gpu is not None else {})):
-                self._process.start()
-            theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
+        if self.child is None:
+            variables = WORKER_ENVIRONMENT | (seeing([self.gpu]) if self.gpu is not None else {})
+            self.child = Child(WORK, self._function, variables=variables)
         self.job = job
-        self.send(job)
-
-    def send(self, message: Job | str) -> None:
-        """Send a job, or a request to pause."""
-        with suppress(BrokenPipeError, ConnectionResetError):  # it just died: `listen` notices
-            self.pipe.send(message)
-
-    def listen(self) -> Event | Outcome | str:
-        """The next message; why there is none when the process has ended."""
-        try:
-            return self.pipe.recv()
-        except (EOFError, OSError):  # also in the middle of a message
-            assert self._process is not None, "a worker with a job has a process"
-            self._process.join(1)
-            code = self._process.exitcode
-            self.stop()
-            return f"the worker process {how_it_ended(code)}"
+        self.child.send(job)
 
     def stop(self) -> None:
-        """Kill the process, if there is one: files are written atomically. The next job starts another."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._process.close()
-            self.pipe.close()
-            self._process = None
+        """Kill the process, if there is one. The next job starts another."""
+        if self.child is not None:
+            self.child.kill()
+            self.child = None
 
 
-def how_it_ended(code: int | None) -> str:
-    """What a process did, by its exit code; None: it lives, but closed its pipe."""
-    if code is None:
-        return "does not answer"
-    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-
-
-def _work(pipe: Connection, function: str) -> None:
+def work(pipe: Connection, function: str) -> None:
     """Main function of a worker: trial after trial until the driver closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the whole group; the driver decides
     threading.Thread(target=_end_with_driver, daemon=True).start()
@@ -157,8 +123,6 @@ def _work(pipe: Connection, function: str) -> None:
 
 
 def _end_with_driver() -> None:
-    """Exit when the driver has ended, killed or not: a worker must not train next to its successor."""
-    driver = parent_process()
-    assert driver is not None, "a worker has a driver"
-    connection.wait([driver.sentinel])
+    """Exit when the driver has ended: a worker must not train next to its successor."""
+    wait_for_parent()
     os._exit(1)

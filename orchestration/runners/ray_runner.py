@@ -12,30 +12,18 @@ import signal
 import tempfile
 import time
 from contextlib import suppress
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from gonn_core.errors import InputError, UserError
+from gonn_core.errors import UserError
 from gonn_core.trial.job import Job
-from orchestration.runners.base import (
-    RUN_TRIAL,
-    WORKER_ENVIRONMENT,
-    JobQueue,
-    JobSource,
-    OnEvent,
-    Outcome,
-    call,
-    environment,
-)
+from orchestration.runners.base import RUN_TRIAL, WORKER_ENVIRONMENT, JobQueue, JobSource, OnEvent, Outcome
+from orchestration.runners.children import Child, ChildEnded
 from orchestration.runners.gpus import places, seeing
-from orchestration.runners.local import how_it_ended
 
 ADDRESS = "RAY_ADDRESS"
 SERVE = "orchestration.runners.ray_tune:serve"
 """Main function of the child, by its path: only the child imports Ray."""
-STARTS = 2
-"""How often a private Ray is started."""
 SILENCE_SECONDS = 300.0
 """Ray counts as dead when it has not answered for so long; a busy machine takes its time to start it. When one of Ray's
 processes dies, the child notices earlier."""
@@ -44,9 +32,8 @@ NAME = "gonn-ray-"
 TMP = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())
 """Where the scratch folders of private clusters are: sockets need a short path, so not under TMPDIR."""
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("gonn_core", "orchestration")
+PACKAGES = ROOT / "gonn_core", ROOT / "orchestration"
 """What a trial imports; only these are sent to the nodes of a cluster."""
-
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -67,11 +54,12 @@ PRIVATE = WORKER_ENVIRONMENT | {
 """Of the child and all processes of a private cluster."""
 
 
-class Plan(NamedTuple):
+class RayPlan(NamedTuple):
     """What the child is to do.
 
     address: of a cluster; None: a private one, with `gpus` GPUs. slots: trials at a time; None: as many as the cluster
-    has cores for. first: a job; its folders are those of all.
+    has cores for. first: a job; its folders are those of all. scratch: for Ray's session and Tune's bookkeeping; on a
+    cluster in the folder of trials, which every node sees.
     """
 
     address: str | None
@@ -95,19 +83,23 @@ class RayRunner:
         Raises UserError when a private Ray dies twice, or a cluster once; the same call then resumes.
         """
         queue, address = JobQueue(jobs, on_event), self._address
-        if queue.first is None:
+        if (first := queue.first) is None:
             return []
-        where = places(jobs, slots, queue.first.run.device, self._per_gpu)
+        where = places(jobs, slots, first.run.device, self._per_gpu)
         variables = {name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()}
         if not address:
             queue.gpus, queue.per_gpu, slots = len(where.gpus), where.per_gpu, where.slots
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
             variables |= PRIVATE | (seeing(where.gpus) if where.gpus else {}) | {"PYTHONPATH": path}
-        for start in range(1, 1 + STARTS):
-            with _scratch(Path(queue.first.run.runs) if address else None) as folder:
-                plan = Plan(address, self._function, slots, len(where.gpus), queue.first, Path(folder))
-                with environment(variables | ({} if address else {"RAY_AUTH_TOKEN": secrets.token_hex(32)})):
-                    child = _Child(plan)
+        parent, prefix = TMP, f"{NAME}{os.getpid()}-"
+        if address:
+            parent, prefix = Path(first.run.runs), f".{prefix}{platform.node()}-"
+        parent.mkdir(parents=True, exist_ok=True)
+        for is_last in (False, True):
+            token = {} if address else {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
+            with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as folder:
+                plan = RayPlan(address, self._function, slots, len(where.gpus), first, Path(folder))
+                child = _Ray(SERVE, plan, variables=variables | token)
                 try:
                     why = self._serve(queue, child)
                 finally:
@@ -115,14 +107,13 @@ class RayRunner:
             if why is None:
                 return queue.outcomes
             if address:
-                raise UserError(
-                    f"{ADDRESS}={address}: the cluster is gone ({why}); once it is back, the same command resumes"
-                )
-            if start < STARTS:
+                gone = f"the cluster is gone ({why}); once it is back, the same command resumes"
+                raise UserError(f"{ADDRESS}={address}: {gone}")
+            if not is_last:
                 queue.queue_running_again(f"Ray ended ({why}); it is started again")
         raise UserError(f"Ray ended twice ({why}); the same command resumes, with --runner local without Ray")
 
-    def _serve(self, queue: JobQueue, child: "_Child") -> str | None:
+    def _serve(self, queue: JobQueue, child: "_Ray") -> str | None:
         """Have a child run the jobs. None when all have ended, else how Ray died."""
         jobs: dict[str, Job] = {}  # by Tune's id of the trial
         assert queue.first is not None, "a child is started for jobs"
@@ -132,14 +123,16 @@ class RayRunner:
                 case "up", cpus, gpus if gpus and uses_gpus:
                     queue.gpus, queue.per_gpu, queue.cores = gpus, self._per_gpu or 1, cpus
                 case "next", trial:
-                    job = queue.take()
-                    if job is not None:
+                    config = None
+                    if (job := queue.take()) is not None:
                         jobs[trial] = job
-                    child.answer((job, 1 / queue.per_gpu if queue.gpus else 0.0, queue.is_over))
+                        gpu = 1 / queue.per_gpu if queue.gpus else 0.0
+                        config = {"job": job, "gpu": gpu, "function": self._function}
+                    child.send((config, queue.is_over))
                 case "begun", trial:
                     queue.begin(jobs[trial])
                 case "said", trial, messages:
-                    child.answer(_hear(queue, jobs, trial, messages))
+                    child.send(_hear(queue, jobs, trial, messages))
                 case "died", trial if trial in jobs:  # else after it had failed
                     queue.died(jobs.pop(trial), "the worker process died")
                 case ("over",):
@@ -164,65 +157,33 @@ def _hear(queue: JobQueue, jobs: dict[str, Job], trial: str, messages: list) -> 
     return stop
 
 
-class _Child:
+class _Ray(Child):
     """Ray's process, leader of a process group in which everything is that Ray starts on this machine."""
-
-    def __init__(self, plan: Plan):
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=call, args=(SERVE, theirs, plan), daemon=True, name="ray")
-        self._process.start()
-        theirs.close()  # now the child holds the only copy: its death is the end of this pipe
 
     def listen(self) -> tuple:
         """The next message; `("down", why)` when the child has ended, or was silent for too long."""
         # The second poll is for a command that was itself stopped for so long (Ctrl-Z).
-        if not self._pipe.poll(SILENCE_SECONDS) and not self._pipe.poll():
+        if not self.pipe.poll(SILENCE_SECONDS) and not self.pipe.poll():
             return "down", f"no answer for {SILENCE_SECONDS:.0f} seconds"
         try:
-            return self._pipe.recv()
-        except (EOFError, OSError):
-            self._process.join(1)
-            return "down", f"its process {how_it_ended(self._process.exitcode)}"
-
-    def answer(self, value: object) -> None:
-        """Send what the child waits for."""
-        with suppress(BrokenPipeError, ConnectionResetError):  # it just died: `listen` notices
-            self._pipe.send(value)
+            return self.receive()
+        except ChildEnded as end:
+            return "down", f"its process {end}"
 
     def end(self) -> None:
-        """Kill the child and all that Ray started on this machine: files of trials are written atomically."""
-        self._process.kill()
-        self._process.join()
-        assert self._process.pid is not None, "the process was started"
+        """Kill the child and all that Ray started on this machine."""
+        group = self.process.pid
+        assert group is not None, "the process was started"
+        self.kill()
         with suppress(ProcessLookupError, PermissionError):  # when all are gone
             for _ in range(100):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(group, signal.SIGKILL)
                 time.sleep(0.05)
-        self._process.close()
-        self._pipe.close()
-
-
-def _scratch(shared: Path | None) -> tempfile.TemporaryDirectory:
-    """A folder for Ray's session and Tune's bookkeeping; on a cluster in `shared`, which every node sees. Raises
-    InputError."""
-    parent, prefix = shared or TMP, f"{NAME}{os.getpid()}-"
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        name = f".{prefix}{platform.node()}-" if shared else prefix
-        return tempfile.TemporaryDirectory(prefix=name, dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise InputError(parent, f"cannot be written ({error.strerror})") from None
-
-
-def shipped() -> dict:
-    """The part of a runtime environment that brings this code to the nodes of a cluster."""
-    return {"py_modules": [str(ROOT / name) for name in PACKAGES], "excludes": ["**/__pycache__", "**/*.pyc"]}
 
 
 def node_problem(job: Job, scratch: str) -> str | None:
-    """Run on a node: why it cannot run trials with the folders of this job; None when it can. scratch: a folder of the
-    command in the folder of trials. The store is read and compared with its digest."""
+    """Run on a node: why it cannot run trials with the folders of this job, among them the command's `scratch`; None
+    when it can. The store is read and compared with its digest."""
     from gonn_core.records.store import open_store
 
     if not Path(scratch).exists():

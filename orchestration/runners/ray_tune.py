@@ -14,7 +14,6 @@ import threading
 import time
 import traceback
 from contextlib import suppress
-from multiprocessing import connection, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from gonn_core.errors import SettingError, UserError
 from orchestration.runners.base import WORKER_ENVIRONMENT, Outcome, describe, run_job
-from orchestration.runners.ray_runner import ADDRESS, ENVIRONMENT, Plan, node_problem, shipped
+from orchestration.runners.children import wait_for_parent
+from orchestration.runners.ray_runner import ADDRESS, ENVIRONMENT, PACKAGES, RayPlan, node_problem
 
 OBJECT_STORE_BYTES = 80 * 2**20
 """Near the smallest that Ray accepts: only jobs and events are exchanged."""
@@ -32,7 +32,7 @@ BEAT_SECONDS = 2.0
 """How often the child asks Ray's head whether it answers."""
 
 
-def serve(pipe, plan: Plan) -> None:
+def serve(pipe, plan: RayPlan) -> None:
     """Main function of the child. It leads a session, out of reach of the terminal's signals, which the command
     handles; what Ray prints goes to a file."""
     os.setsid()
@@ -41,7 +41,7 @@ def serve(pipe, plan: Plan) -> None:
     os.dup2(log, 1)
     os.dup2(log, 2)
     threading.Thread(target=_end_with_command, args=(plan,), daemon=True).start()
-    command = Command(pipe)
+    command = Driver(pipe)
     command.send("beat")  # Ray was imported
     try:
         _start(plan)
@@ -62,7 +62,7 @@ def serve(pipe, plan: Plan) -> None:
     os._exit(0)  # the command ends what is left of Ray
 
 
-class Command(tune.Stopper, tune.Callback):
+class Driver(tune.Stopper, tune.Callback):
     """The command at the other end of the pipe. Tune reports results, starts and deaths to it."""
 
     def __init__(self, pipe):
@@ -100,18 +100,16 @@ class Command(tune.Stopper, tune.Callback):
         self.send("died", trial.trial_id)
 
 
-def _end_with_command(plan: Plan) -> None:
+def _end_with_command(plan: RayPlan) -> None:
     """Kill all of Ray on this machine when the command has ended, killed or not: no worker may outlive it. The scratch
     folder is removed once nothing writes to it."""
-    command = parent_process()
-    assert command is not None, "the child has a command"
-    connection.wait([command.sentinel])
+    wait_for_parent()
     remove = ["sh", "-c", 'sleep 2; rm -rf -- "$0"', str(plan.scratch)]
     subprocess.Popen(remove, start_new_session=True)
     os.killpg(0, signal.SIGKILL)
 
 
-def _beat(command: Command) -> None:
+def _beat(command: Driver) -> None:
     """Report every few seconds that Ray's head answers and counts this node as alive. Tune itself waits for ever for a
     node that is gone."""
     here = ray.get_runtime_context().get_node_id()
@@ -124,7 +122,7 @@ def _beat(command: Command) -> None:
         time.sleep(BEAT_SECONDS)
 
 
-def _start(plan: Plan) -> None:
+def _start(plan: RayPlan) -> None:
     """Connect to the cluster at `plan.address`, or start a private one on this machine, never joining one that happens
     to run. The command ends a private one, with all its processes. Raises SettingError (RAY_ADDRESS)."""
     if not plan.address:
@@ -138,14 +136,18 @@ def _start(plan: Plan) -> None:
             log_to_driver=False,
         )
         return
-    variables = {"env_vars": {**ENVIRONMENT, **WORKER_ENVIRONMENT}}
+    code = {"py_modules": list(map(str, PACKAGES)), "excludes": ["**/__pycache__", "**/*.pyc"]}
     try:
-        ray.init(address=plan.address, runtime_env={**variables, **shipped()}, log_to_driver=False)
+        ray.init(
+            address=plan.address,
+            runtime_env={"env_vars": ENVIRONMENT | WORKER_ENVIRONMENT, **code},
+            log_to_driver=False,
+        )
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise SettingError(ADDRESS, plan.address, f"no Ray cluster there ({describe(error)})") from None
 
 
-def _tuner(plan: Plan, command: Command) -> tune.Tuner:
+def _tuner(plan: RayPlan, command: Driver) -> tune.Tuner:
     def resources(config: dict) -> tune.PlacementGroupFactory:
         """A core, and a share of a GPU."""
         return tune.PlacementGroupFactory([{"CPU": 1, **({"GPU": config["gpu"]} if config["gpu"] else {})}])
@@ -153,7 +155,7 @@ def _tuner(plan: Plan, command: Command) -> tune.Tuner:
     return tune.Tuner(
         tune.with_resources(Trial, resources),
         tune_config=tune.TuneConfig(
-            search_alg=Jobs(plan.function, command),
+            search_alg=Jobs(command),
             num_samples=-1,
             max_concurrent_trials=plan.slots,
             reuse_actors=True,
@@ -215,21 +217,19 @@ class Trial(tune.Trainable):
 class Jobs(tune.search.Searcher):
     """Where Tune asks for trials."""
 
-    def __init__(self, function: str, command: Command):
+    def __init__(self, command: Driver):
         super().__init__()
-        self._function, self._command = function, command
+        self._command = command
 
     def suggest(self, trial_id: str) -> Any:
-        job, gpu, is_over = self._command.ask("next", trial_id)
-        if job is None:
-            return self.FINISHED if is_over else None  # None: Tune asks again
-        return {"job": job, "gpu": gpu, "function": self._function}
+        config, is_over = self._command.ask("next", trial_id)
+        return self.FINISHED if is_over else config  # None: Tune asks again
 
     def on_trial_complete(self, trial_id: str, result=None, error: bool = False) -> None:
         pass
 
 
-def _check_nodes(plan: Plan) -> None:
+def _check_nodes(plan: RayPlan) -> None:
     """Check that every node that can train sees the folders of the jobs, and has the store whole. Raises SettingError
     (GONN_HOME, RAY_ADDRESS)."""
     answers = {}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.runners.base import Outcome
-from orchestration.runners.ray_runner import Plan
+from orchestration.runners.ray_runner import RayPlan
 from tests.orchestration.fakes import run_fake
 from tests.waiting import wait_until
 
 
-def serve(pipe, plan: Plan) -> None:
+def serve(pipe, plan: RayPlan) -> None:
     """Behaves as `plan.function` says; notes in the folder of trials that it was started."""
     os.setsid()
     notes = Path(plan.first.run.runs) / "starts"
@@ -35,9 +35,9 @@ def serve(pipe, plan: Plan) -> None:
         case _:
             pipe.send(("beat",))
             pipe.send(("up", 2, 0))
-            while not (answer := _ask(pipe, "next", f"tune-{started}"))[2]:
+            while not (answer := _ask(pipe, "next", f"tune-{started}"))[1]:
                 pipe.send(("begun", f"tune-{started}"))
-                _ask(pipe, "said", f"tune-{started}", [Outcome(answer[0].id, "done")])
+                _ask(pipe, "said", f"tune-{started}", [Outcome(answer[0]["job"].id, "done")])
             pipe.send(("over",))
 
 
