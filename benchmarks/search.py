@@ -30,7 +30,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
 from gonn_core.trial.events import Event, Failed, Finished, Retried
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.data.prepare import prepare_shown
+from orchestration.data import prepare_shown
 from orchestration.experiment.pipeline import Execution, carry_out, is_complete
 from orchestration.experiment.settings import warm_kernels
 from orchestration.runners.local import LocalRunner

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from rich.console import Console
-from rich.segment import Segment, Segments
-from rich.table import Table
 
 WIDTH_OF_PIPES = 160
 LOADING = "loading PyTorch and the rest of the program"
@@ -39,24 +37,6 @@ def notes() -> Console:
         highlight=False,
         soft_wrap=True,
     )
-
-
-def print_table(console: Console, table: Table) -> None:
-    """A table without blanks at the ends of its lines, nor blank lines at its ends."""
-    lines = [_without_blanks(line) for line in console.render_lines(table, pad=False)]
-    while lines and not lines[0]:
-        del lines[0]
-    while lines and not lines[-1]:
-        del lines[-1]
-    for line in lines:
-        console.print(Segments([*line, Segment.line()]), end="")
-
-
-def _without_blanks(line: list[Segment]) -> list[Segment]:
-    line = list(line)
-    while line and not line[-1].text.rstrip():
-        del line[-1]
-    return [*line[:-1], Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
 
 
 @contextmanager

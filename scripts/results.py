@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ablations.registry import load_registry
-from orchestration.reporting.reports import write_reports
+from orchestration.reporting import write_reports
 from reports.book.elo import ladder_files
 from reports.play.ladder import load_ladders
 from scripts.pack import unpack

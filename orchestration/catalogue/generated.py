@@ -21,6 +21,7 @@ ROOT = FOLDER.parent
 TRIALS = ROOT / "results" / "report" / "all-trials.csv"
 BUDGET, DATA, SAMPLES = "cpu", "kgs", 100_000
 """Where the score of a base is measured."""
+_MEASURED = BUDGET, DATA, "done"
 COMMENT = "# Measured: "
 _BEGIN, _END = "<!-- settings -->\n", "<!-- end of settings -->\n"
 
@@ -61,7 +62,8 @@ def generated_texts(registry: Registry) -> Iterator[tuple[Path, str]]:
 def scores(trials: Path) -> dict[str, list[dict[str, str]]]:
     """Base -> its finished trials without changes, at SAMPLES if there are some, from a table of trials."""
     with trials.open(encoding="utf-8", newline="") as file:
-        rows = {row["trial"]: row for row in csv.DictReader(file) if _is_control(row)}
+        at_cpu = [row for row in csv.DictReader(file) if (row["budget"], row["data"], row["state"]) == _MEASURED]
+    rows = {row["trial"]: row for row in at_cpu if row["label"] == row["base"] and row["test_nats"]}
     found: dict[str, list[dict[str, str]]] = {}
     for row in rows.values():
         found.setdefault(row["base"], []).append(row)
@@ -69,11 +71,6 @@ def scores(trials: Path) -> dict[str, list[dict[str, str]]]:
         samples = str(SAMPLES) if any(row["samples"] == str(SAMPLES) for row in of_base) else of_base[-1]["samples"]
         found[base] = [row for row in of_base if row["samples"] == samples]
     return found
-
-
-def _is_control(row: dict[str, str]) -> bool:
-    own = row["label"] == row["base"] and row["state"] == "done" and row["test_nats"] != ""
-    return own and (row["budget"], row["data"]) == (BUDGET, DATA)
 
 
 def base_header(name: str, trials: list[dict[str, str]] | None) -> str:
@@ -103,14 +100,11 @@ def out_of_date(registry: Registry, slow: bool = False) -> list[str]:
         if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]
     for name, (_, test) in {**MADE_BY_TESTS, **(SLOW if slow else {})}.items():
-        if (ROOT / test.partition("::")[0]).is_file() and not _passes(test):
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", test]
+        is_here = (ROOT / test.partition("::")[0]).is_file()
+        if is_here and subprocess.run(command, cwd=ROOT, capture_output=True).returncode:
             stale.append(name)
     return stale
-
-
-def _passes(test: str) -> bool:
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", test]
-    return subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
 
 
 def remake(modules: Iterable[str]) -> None:

@@ -1,20 +1,22 @@
-"""`gonn list`: enhancements by topic, with what was measured here; bases."""
+"""`gonn list`, `gonn show` and `gonn check`: enhancements by topic, with what was measured here; bases; one enhancement
+in full; checks of all declarations together."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ablations.arms import bases_of
+from ablations.arms import bases_of, misfit
+from ablations.coverage import check_documents, load_coverage, sections_of
 from ablations.registry import TOPICS, Registry, by_topic, load_registry, matching, suggestions, topic_of
 from ablations.schema import Enhancement, budget_label
-from ablations.wording import main_claim
+from ablations.wording import claim_text, conditions_text, main_claim, value_text
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.files.json_files import read_json
-from orchestration.console import notes, output, print_table
+from orchestration.console import notes, output
 from reports.workspace import Workspace
 
 NARROW = 130
@@ -64,9 +66,13 @@ def print_list(words: Sequence[str], topic: str | None = None, find: str | None 
     console = output()
     for each, those in by_topic(cards).items():
         console.print(Text.assemble((each, "bold"), f" ({len(those)}): {TOPICS[each]}"))
-        print_table(console, _narrow(those, measured) if console.width < NARROW else _wide(those, measured))
+        console.print(_narrow(those, measured) if console.width < NARROW else _wide(those, measured))
         console.print()
-    console.print(_last_line(registry, cards, measured), soft_wrap=console.width >= NARROW)
+    count = len(cards) if len(cards) == len(registry.cards) else f"{len(cards)} of {len(registry.cards)}"
+    here = sum(card.id in measured for card in cards)
+    of_here = f", {here} measured here: Δ nats with it minus without, less is better" if here else ""
+    line = f"{count} enhancements{of_here}. `make show NAME=ID` tells more, `make ablation NAME=ID` measures."
+    console.print(line, soft_wrap=console.width >= NARROW)
     if unreadable:
         what = "a report" if unreadable == 1 else f"{unreadable} reports"
         notes().print(f"{what} could not be read: make report makes all of them again")
@@ -96,13 +102,6 @@ def chosen(registry: Registry, words: Sequence[str], topic: str | None, find: st
         among = f"no enhancement {'' if len(cards) == len(registry.cards) else 'of these '}has"
         raise SettingError("FIND", text, f"{among} it in name, title, summary or settings", valid)
     return found
-
-
-def _last_line(registry: Registry, cards: Sequence[Enhancement], measured: Measured) -> str:
-    count = len(cards) if len(cards) == len(registry.cards) else f"{len(cards)} of {len(registry.cards)}"
-    here = sum(card.id in measured for card in cards)
-    of_here = f", {here} measured here: Δ nats with it minus without, less is better" if here else ""
-    return f"{count} enhancements{of_here}. `make show NAME=ID` tells more, `make ablation NAME=ID` measures."
 
 
 def _wide(cards: Sequence[Enhancement], measured: Measured) -> Table:
@@ -153,7 +152,7 @@ def print_bases() -> None:
     for base in registry.bases.values():
         names = ", ".join([base.id, *base.also_called])
         table.add_row(names, base.title, f"{base.parameters:,}" if base.parameters else "–", str(fitting[base.id]))
-    print_table(console, table)
+    console.print(table)
     columns = "parameters as published; cards: enhancements that can be compared on it"
     console.print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`; {columns}.")
 
@@ -189,3 +188,86 @@ def _reported(study: Mapping, row: Mapping, so_far: str) -> Reported | None:
     where = " ".join(printable(str(name), 40) for name in (study["base"], budget, study["data"]))
     bound, q = (None if row.get(key) is None else float(row[key]) for key in ("bound", "q"))
     return Reported(float(row["delta"]), printable(f"{row['verdict']}{so_far}"), bound, q, where)
+
+
+def check_declarations(slow: bool = False) -> int:
+    """Read and check all declarations, and name the generated files that are out of date; 1 when there are some.
+
+    slow: compare also those that take a minute. Raises InputError or SettingError at the first bad declaration.
+    """
+    from ablations.data.schema import read_declarations
+    from orchestration.catalogue.generated import out_of_date
+
+    registry = load_registry()
+    registry.check()
+    sets, documents = read_declarations(), load_coverage()
+    check_documents(registry)
+    output().print(
+        f"{len(registry.cards)} enhancements, {len(registry.bases)} bases, {len(registry.budgets)} budgets, "
+        f"{len(sets)} data sets, {len(documents)} documents: all are valid"
+    )
+    stale = out_of_date(registry, slow)
+    if stale:
+        output().print(f"out of date: {', '.join(stale)}; make remake writes them again")
+    return 1 if stale else 0
+
+
+def print_card(name: str) -> None:
+    """One card in full. Raises SettingError (NAME)."""
+    registry = load_registry()
+    card = registry.card(name)
+    console = output()
+    console.print(Text(f"{card.id}: {card.title}", style="bold"))
+    console.print(card.summary)
+    console.print()
+    settings = Table("setting", "off", "on", box=box.SIMPLE_HEAD, pad_edge=False)
+    for path, toggle in card.toggles.items():
+        settings.add_row(path, value_text(toggle.off), value_text(toggle.on))
+    console.print(settings)
+    console.print()
+    for base, form in card.forms.items():
+        console.print(
+            f"on {base}: "
+            + ", ".join(f"{path} {value_text(toggle.off)} -> {value_text(toggle.on)}" for path, toggle in form.items())
+        )
+    for line in _details(registry, card):
+        console.print(line)
+    console.print()
+    if not card.claims:
+        console.print("no claims: its card names no number and no direction that a document gives")
+        return
+    claims = Table("claim", "made on", "where", "evidence", box=box.SIMPLE_HEAD, pad_edge=False)
+    for claim in card.claims:
+        claims.add_row(
+            claim_text(claim) + (f" ({claim.note})" if claim.note else ""),
+            conditions_text(claim),
+            f"{claim.document}: {claim.section}",
+            claim.evidence.replace("_", " "),
+        )
+    console.print(claims)
+
+
+def _details(registry: Registry, card: Enhancement) -> Iterator[str]:
+    """What else there is to know of a card, after its settings and claims."""
+    others = ", ".join(base for base in bases_of(registry, card) if base != card.base) or "no other"
+    yield f"base {card.base}; also on {others}; pairing {card.pairing.replace('_', ' ')}"
+    yield from (f"not on {bases}: {problem}" for problem, bases in _relatives_without(registry, card).items())
+    for verb, conditions in (("requires", card.requires), ("excludes", card.excludes)):
+        for condition in conditions:
+            yield f"{verb} {condition.card or f'{condition.path} = {condition.value}'}"
+    if card.moves_best_rate:
+        yield "moves the best learning rate: compare at each arm's own rate too"
+    sections = "; ".join(f"{document}, {heading}" for document, heading in sections_of(load_coverage(), card.id))
+    yield f"topic {topic_of(card)}; described in {sections or 'no document'}"
+    measured, _ = last_reported(Workspace.here())
+    if card.id in measured:
+        yield f"measured here: Δ {measured[card.id].text} ({measured[card.id].where})"
+
+
+def _relatives_without(registry: Registry, card: Enhancement) -> dict[str, str]:
+    """Why it cannot be compared on other bases of its own system -> those bases."""
+    found: dict[str, list[str]] = {}
+    for base in registry.bases.values():
+        if base.system == card.system and (problem := misfit(registry, card, base)) is not None:
+            found.setdefault(problem, []).append(base.id)
+    return {problem: ", ".join(bases) for problem, bases in found.items()}

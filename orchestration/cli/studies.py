@@ -42,18 +42,18 @@ def list_(words, topic, find, bases):
 @name_argument
 def show(name):
     """One enhancement: what it changes, its claims and sources."""
-    from orchestration.catalogue import cards
+    from orchestration.catalogue import listing
 
-    cards.print_card(name)
+    listing.print_card(name)
 
 
 @click.command()
 @click.option("--slow", is_flag=True, help="compare also generated files that take a minute to make")
 def check(slow):
     """Check every declaration; name generated files that are out of date."""
-    from orchestration.catalogue import cards
+    from orchestration.catalogue import listing
 
-    return cards.check_declarations(slow)
+    return listing.check_declarations(slow)
 
 
 @click.command("new-card")
@@ -126,9 +126,9 @@ def scale(runner, slots, per_gpu, track, address, plan, **settings):
 @rerun_options
 def evaluate(**settings):
     """Evaluate STUDY's trained trials again, without training."""
-    from orchestration.study import evaluate
+    from orchestration.study import trained
 
-    return evaluate.evaluate_study(**settings)
+    return trained.evaluate_study(**settings)
 
 
 @click.command()
@@ -139,9 +139,9 @@ def evaluate(**settings):
 @rerun_options
 def probe(**settings):
     """Put test positions and ladders to trained nets; draw boards."""
-    from orchestration.study import probe
+    from orchestration.study import trained
 
-    return probe.probe(**settings)
+    return trained.probe(**settings)
 
 
 @click.command()

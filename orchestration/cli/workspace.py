@@ -16,7 +16,7 @@ def report(studies):
     A page for a browser each, out/STUDY/report.html; of several also a summary, of all also out/report/index.html.
     """
     with moving(LOADING):
-        from orchestration.reporting.reports import write_reports
+        from orchestration.reporting import write_reports
 
     write_reports(studies)
 
@@ -26,7 +26,7 @@ def report(studies):
 @click.option("--study", help="open at that study or search  [default: the latest]")
 def ui(port, study):
     """The MLflow UI on 127.0.0.1, opened at a study."""
-    from orchestration.reporting.reports import open_ui
+    from orchestration.reporting import open_ui
 
     return open_ui(port, study)
 
@@ -40,7 +40,7 @@ def inspect(net, samples):
     NET is a trial's id or its beginning. The page, its tables and pictures are in out/net-TRIAL/.
     """
     with moving(LOADING):
-        from orchestration.reporting.reports import inspect_net
+        from orchestration.reporting import inspect_net
 
     inspect_net(net, samples)
 
@@ -48,9 +48,9 @@ def inspect(net, samples):
 @click.command()
 def sync():
     """Rebuild MLflow's records from the trial directories."""
-    from orchestration.reporting import reports
+    from orchestration import reporting
 
-    return reports.sync()
+    return reporting.sync()
 
 
 @click.command()
@@ -112,7 +112,7 @@ def data():
 @data.command("list")
 def data_list():
     """Declared data sets."""
-    from orchestration.data.verbs import print_list
+    from orchestration.data import print_list
 
     print_list()
 
@@ -122,7 +122,7 @@ def data_list():
 @settings("DATA_DIR")
 def data_build(**settings):
     """Build the position store of DATA and print its report."""
-    from orchestration.data.verbs import build
+    from orchestration.data import build
 
     build(**settings)
 
@@ -134,7 +134,7 @@ def data_build(**settings):
 @click.option("--url", help="index page to take the archives from")
 def data_fetch(**settings):
     """Download public game archives, with progress and resume."""
-    from orchestration.data.verbs import fetch
+    from orchestration.data import fetch
 
     fetch(**settings)
 

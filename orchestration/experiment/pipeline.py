@@ -23,7 +23,7 @@ from gonn_core.trial.lease import Lease, LeaseLost
 from gonn_core.trial.mending import whole_result
 from orchestration.console import moving, notes, output
 from orchestration.experiment.stopping import run_stoppably
-from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Runner
+from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Runner, TrialOutcome
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.ray_runner import ADDRESS, RayRunner
 from orchestration.tracking.records import StudyInfo, StudyReport
@@ -143,7 +143,7 @@ class Experiment(Protocol[R_co]):
         """Write its report, as it is now."""
         ...
 
-    def failures(self, outcomes: list[Outcome]) -> Iterator[str]:
+    def failures(self, outcomes: list[TrialOutcome]) -> Iterator[str]:
         """A line or a traceback for trials that failed."""
         ...
 
@@ -152,7 +152,7 @@ class Result(NamedTuple, Generic[R]):
     """What came of an experiment."""
 
     report: R
-    outcomes: list[Outcome]
+    outcomes: list[TrialOutcome]
     """Of the trials that ran."""
 
     @property
@@ -167,7 +167,7 @@ def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> R
     Raises KeyboardInterrupt, or Stopped when asked to stop: the next call resumes.
     """
     aside, tracker = notes(), how.tracker
-    outcomes: list[Outcome] = []
+    outcomes: list[TrialOutcome] = []
     with experiment.opened():
         aside.print(experiment.summary())
         unfinished = experiment.prepare(aside.print)

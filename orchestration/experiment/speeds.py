@@ -177,7 +177,7 @@ def cached_speeds(path: Path) -> dict[str, dict]:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeEstimate:
     """Seconds that trials take on `slots` slots. uncompiled: the nets will be compiled, but were measured without."""
 
     seconds: float
@@ -198,7 +198,9 @@ class Estimate:
         return "by speeds measured here" + ("; by nets that are not compiled" if self.uncompiled else "")
 
 
-def estimate(study: Study, left: Sequence[TrialRef], settings: RunSettings, workspace: Workspace, say: Say) -> Estimate:
+def estimate(
+    study: Study, left: Sequence[TrialRef], settings: RunSettings, workspace: Workspace, say: Say
+) -> TimeEstimate:
     """Time of the trials of a study that are left, measuring the speeds of some of their arms, not compiled, if they
     are not known today. settings: how the trials are evaluated. Raises SettingError (DEVICE), InputError."""
     arms = {trial.arm: study.arm(trial.arm).config for trial in left}
@@ -223,7 +225,7 @@ def estimate(study: Study, left: Sequence[TrialRef], settings: RunSettings, work
         return (config.training.samples + EVALUATION_SHARE * passes) / (rate * measured / own)
 
     slots = places(left, None, settings.device).slots
-    return Estimate(sum(map(seconds, (trial.arm for trial in left))) / slots, slots, settings.compile != "none")
+    return TimeEstimate(sum(map(seconds, (trial.arm for trial in left))) / slots, slots, settings.compile != "none")
 
 
 def smallest_line(study: Study, known: KnownNoise | None) -> str:

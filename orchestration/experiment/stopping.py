@@ -11,7 +11,7 @@ Files reach commands on every machine that shares the workspace. Nothing is ever
 import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from operator import length_hint
@@ -23,7 +23,7 @@ from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import STALE_SECONDS, Lease, Process, live_holder
 from orchestration.console import output
-from orchestration.runners.base import JobSource, OnEvent, Outcome, Runner
+from orchestration.runners.base import JobSource, OnEvent, Runner, TrialOutcome
 from reports.workspace import Workspace
 
 POLL_SECONDS = 0.5
@@ -40,25 +40,18 @@ class Stopped(UserError):
         super().__init__("stopped as asked; the same command resumes from here")
 
 
-class Command:
-    """This command, as others see it while it runs; made by `at_work`."""
-
-    def __init__(self, folder: Path):
-        self._request = folder / "stop"
-        self._next, self._stop_requested = 0.0, False
-
-    @property
-    def stop_requested(self) -> bool:
-        """Whether it is to stop; looks at most every half second."""
-        if not self._stop_requested and time.monotonic() >= self._next:
-            self._next = time.monotonic() + POLL_SECONDS
-            self._stop_requested = self._request.exists()
-        return self._stop_requested
-
-
 @contextmanager
-def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
-    """While this is entered, `gonn stop` finds the command. what: the id of a study or search, or a match."""
+def at_work(workspace: Workspace, what: str) -> Iterator[Callable[[], bool]]:
+    """While this is entered, `gonn stop` finds the command. Yields a function: whether the command is to stop; it looks
+    at most every half second. what: the id of a study or search, or a match."""
+    checked, requested = 0.0, False
+
+    def is_stopped() -> bool:
+        nonlocal checked, requested
+        if not requested and time.monotonic() >= checked + POLL_SECONDS:
+            checked, requested = time.monotonic(), (folder / "stop").exists()
+        return requested
+
     folder = workspace.root / "commands" / uuid.uuid4().hex
     try:
         folder.mkdir(parents=True)
@@ -68,7 +61,7 @@ def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
         raise disk_error(folder.parent, error) from None
     try:
         with lease:
-            yield Command(folder)
+            yield is_stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -76,8 +69,8 @@ def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
 class _UntilStopped:
     """Jobs until the command is asked to stop; `places` learns how many they are."""
 
-    def __init__(self, jobs: JobSource, command: Command):
-        self._jobs, self._command = jobs, command
+    def __init__(self, jobs: JobSource, is_stopped: Callable[[], bool]):
+        self._jobs, self._is_stopped = jobs, is_stopped
 
     def __length_hint__(self) -> int:
         return length_hint(self._jobs, 2**31)
@@ -85,23 +78,23 @@ class _UntilStopped:
     def __iter__(self) -> Iterator[Job | None]:
         for job in self._jobs:
             yield job
-            if self._command.stop_requested:
+            if self._is_stopped():
                 return
 
 
 def run_stoppably(
     runner: Runner, workspace: Workspace, what: str, jobs: JobSource, slots: int | None, on_event: OnEvent
-) -> list[Outcome]:
+) -> list[TrialOutcome]:
     """`runner.run`, which hands out no more jobs, and pauses those under way, once the command is asked to stop. Raises
     Stopped then, after every trial has its checkpoint."""
-    with at_work(workspace, what) as command:
+    with at_work(workspace, what) as is_stopped:
 
         def hear(event: Event) -> bool:
             resumes = on_event(event) is not False
-            return resumes and not command.stop_requested
+            return resumes and not is_stopped()
 
-        outcomes = runner.run(_UntilStopped(jobs, command), slots, hear)
-        if command.stop_requested:
+        outcomes = runner.run(_UntilStopped(jobs, is_stopped), slots, hear)
+        if is_stopped():
             raise Stopped
         return outcomes
 

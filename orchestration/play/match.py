@@ -208,7 +208,7 @@ def play_between(
             where = f"process {process.pid} on {process.host}"
             raise UserError(f"another command plays match {content['id']} ({where})") from None
         record = open_match(workspace.matches, content)
-        command = stack.enter_context(at_work(workspace, f"match {folder.name}"))
+        is_stopped = stack.enter_context(at_work(workspace, f"match {folder.name}"))
         done = record.games()
         missing = games - sum(number < games for number in done)
         if missing:
@@ -219,13 +219,13 @@ def play_between(
 
                 def stopped() -> bool:
                     count.tick()
-                    return command.stop_requested
+                    return is_stopped()
 
                 played = play_match(
                     record, entrants, names, games, workers or os.cpu_count() or 1, stopped, lease.guard
                 )
                 _watch(played, list(done.values()), count)
-        if command.stop_requested:
+        if is_stopped():
             raise Stopped
         return load_match(folder)
 

@@ -39,7 +39,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class TrainedNet:
+class NamedNet:
     """A finished trial; nats and top1 on the test games of its study's main evaluation. base, study and data are empty
     where they are not known."""
 
@@ -89,7 +89,7 @@ def print_models(text: str, everything: bool) -> None:
         print_table(Table("models", title, columns, rows, tuple(notes) if study == studies[-1][0] else ()), output())
 
 
-def _row(columns: Sequence[Column], net: TrainedNet, length: int, elos: Mapping[str, tuple[float, float]]) -> Row:
+def _row(columns: Sequence[Column], net: NamedNet, length: int, elos: Mapping[str, tuple[float, float]]) -> Row:
     values = {
         "trial": net.trial[:length],
         "net": net.name,
@@ -101,12 +101,12 @@ def _row(columns: Sequence[Column], net: TrainedNet, length: int, elos: Mapping[
     return make_row(columns, net.trial, values)
 
 
-def trained_nets(workspace: Workspace) -> list[TrainedNet]:
+def trained_nets(workspace: Workspace) -> list[NamedNet]:
     """The finished trials of all studies, the earliest first, each in the first that has it; then those of no study. A
     damaged trial or study is named on the terminal and left out."""
     studies = all_studies(workspace)
     names = trial_names(studies)
-    nets: dict[str, TrainedNet] = {}
+    nets: dict[str, NamedNet] = {}
     for study in studies:
         try:
             results = load_results(study, workspace.runs, workspace.studies / study.id, workspace.report_cache)
@@ -120,7 +120,7 @@ def trained_nets(workspace: Workspace) -> list[TrainedNet]:
                 continue
             main = trial.evaluations[MAIN] if trial.evaluations else None
             summary: Mapping = {} if main is None else main.summary
-            nets[trial.id] = TrainedNet(
+            nets[trial.id] = NamedNet(
                 trial.id,
                 names[trial.id],
                 int(trial.result["samples"]),
@@ -133,7 +133,7 @@ def trained_nets(workspace: Workspace) -> list[TrainedNet]:
     return [*nets.values(), *_of_no_study(workspace, nets)]
 
 
-def _of_no_study(workspace: Workspace, known: Container[str]) -> list[TrainedNet]:
+def _of_no_study(workspace: Workspace, known: Container[str]) -> list[NamedNet]:
     """Finished trials that no study has: of `gonn train --job`, which have the name of their base, and of searches."""
     nets = []
     for path in sorted(workspace.runs.glob("*/result.json")):
@@ -145,7 +145,7 @@ def _of_no_study(workspace: Workspace, known: Container[str]) -> list[TrainedNet
         labels = (directory.config() or {}).get("labels", {})
         base = labels.get("base", "")
         name = f"{base} s{labels.get('seed', '')}" if base else f"search {labels.get('search', '?')}"
-        nets.append(TrainedNet(trial, name, int(result["samples"]), base))
+        nets.append(NamedNet(trial, name, int(result["samples"]), base))
     return nets
 
 
@@ -167,10 +167,6 @@ def named_player(text: str, workspace: Workspace, setting: str) -> NetSpec | str
 def no_such_net(workspace: Workspace, text: str, setting: str, engine: bool) -> SettingError:
     """The error for a name that no trial's id begins with; engine: where a program may be named too."""
     nets = trained_nets(workspace)
-    of_base = [net for net in nets if net.base == text]
-    if of_base:
-        problem = f"a base, of which these nets are trained; `gonn models` lists them: gonn models {text}"
-        return SettingError(setting, text, problem, _listed(of_base))
     problem = f"no trial in {workspace.runs} begins so"
     if engine:
         problem += ", and no program on PATH or in /usr/games is called so"
@@ -179,19 +175,14 @@ def no_such_net(workspace: Workspace, text: str, setting: str, engine: bool) -> 
     return SettingError(setting, text, f"{problem}; `gonn models` lists them", valid)
 
 
-def _nearest(text: str, nets: Sequence[TrainedNet]) -> list[str]:
+def _nearest(text: str, nets: Sequence[NamedNet]) -> list[str]:
     """The nets whose ids begin most like `text`, or whose names are most like it."""
 
-    def likeness(net: TrainedNet) -> float:
+    def likeness(net: NamedNet) -> float:
         words = [net.trial[: len(text)], net.base, *net.name.split()]
         return max(difflib.SequenceMatcher(None, text, word).ratio() for word in words)
 
-    return _listed(sorted(nets, key=likeness, reverse=True)[:_SHOWN])
-
-
-def _listed(nets: Sequence[TrainedNet]) -> list[str]:
-    shown = [f"{net.trial[:8]} ({net.name})" for net in nets[:_SHOWN]]
-    return shown + [f"{len(nets) - _SHOWN} more"] * (len(nets) > _SHOWN)
+    return [f"{net.trial[:8]} ({net.name})" for net in sorted(nets, key=likeness, reverse=True)[:_SHOWN]]
 
 
 def print_ratings(matches: Sequence[str], anchor: str | None) -> None:

@@ -50,7 +50,7 @@ def make_games(
             notes().print(f"{games - len(missing):,} of {games:,} games are there")
         failed = []
         with (
-            at_work(Workspace.here(), f"self-play {out.name}") as command,
+            at_work(Workspace.here(), f"self-play {out.name}") as is_stopped,
             GameCount("self-play", len(missing)) as count,
         ):
 
@@ -66,7 +66,7 @@ def make_games(
 
             def stopped() -> bool:
                 count.tick()
-                return command.stop_requested
+                return is_stopped()
 
             workers = min(workers or os.cpu_count() or 1, max(len(missing), 1))
             for number, failure in side_by_side(missing, workers, play, stopped, pool.close):
@@ -74,7 +74,7 @@ def make_games(
                     failed.append(number)
                     count.note(f"game {number} failed: {printable(failure)}")
                 count.step(f"{len(failed)} failed" if failed else "")
-            if command.stop_requested:
+            if is_stopped():
                 raise Stopped
     line = f"{sum(path.exists() for path in paths.values()):,} games of {printable(name)} in {out}"
     if failed:

@@ -36,7 +36,7 @@ JobSource = Iterable[Job | None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """How a trial ended."""
 
     trial: str
@@ -52,7 +52,7 @@ class Outcome:
 class Runner(Protocol):
     """Runs jobs side by side."""
 
-    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[TrialOutcome]:
         """Run `jobs`, at most `slots` at a time (None: see `places`).
 
         The next job is requested when a slot is free, so `jobs` may be a generator that decides from the events so far.
@@ -69,17 +69,17 @@ def call(path: str, *arguments: Any) -> Any:
     return getattr(importlib.import_module(module), name)(*arguments)
 
 
-def run_job(function: str, job: Job, on_event: OnEvent) -> Outcome:
+def run_job(function: str, job: Job, on_event: OnEvent) -> TrialOutcome:
     """Run one trial in this process by the function at an importable path. Finished is not passed to `on_event`: the
     queue publishes it with the outcome."""
     try:
         result = call(function, job, lambda event: isinstance(event, Finished) or on_event(event))
-        return Outcome(job.id, result["state"])
+        return TrialOutcome(job.id, result["state"])
     except Exception as error:  # any exception is the trial's outcome: the study continues
         lack = shortage(error)
         shown = error if lack is None else OutOfMemory(lack)
         text = "" if isinstance(shown, UserError) else traceback.format_exc()
-        return Outcome(job.id, "failed", describe(shown), text, isinstance(shown, OutOfMemory))
+        return TrialOutcome(job.id, "failed", describe(shown), text, isinstance(shown, OutOfMemory))
 
 
 def describe(error: BaseException) -> str:
@@ -88,7 +88,7 @@ def describe(error: BaseException) -> str:
     return text if isinstance(error, UserError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
-def ended(job: Job, outcome: Outcome) -> Finished | Failed | Paused:
+def ended(job: Job, outcome: TrialOutcome) -> Finished | Failed | Paused:
     """The last event of a trial."""
     total = job.config.training.samples
     if outcome.state == "failed":
@@ -110,7 +110,7 @@ class JobQueue:
         self._running: dict[str, tuple[Job, int]] = {}
         """Trial id -> its job, and `per_gpu` when it began."""
         self._deaths: Counter[str] = Counter()
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, TrialOutcome] = {}
         self._exhausted = False
         self.first = self._next()
         """Shows where all of them run; None when there is no job."""
@@ -145,7 +145,7 @@ class JobQueue:
         return self._exhausted and not self._again and not self._running
 
     @property
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[TrialOutcome]:
         """How the jobs ended, in their order."""
         return [self._outcomes[trial] for trial in self._jobs_seen if trial in self._outcomes]
 
@@ -153,7 +153,7 @@ class JobQueue:
         """A process starts a trial that was taken."""
         self.publish(Begun(job.id, 0, job.config.training.samples))
 
-    def end(self, job: Job, outcome: Outcome) -> None:
+    def end(self, job: Job, outcome: TrialOutcome) -> None:
         """A trial has ended: note it, or queue the trial again when a GPU's memory was too small for all on it: with
         one trial per GPU fewer than when it began."""
         if outcome.out_of_memory and self.gpus:
@@ -174,7 +174,7 @@ class JobQueue:
         if self._deaths[job.id] < ATTEMPTS:
             self._queue_again(job, why)
         else:
-            self.end(job, Outcome(job.id, "failed", f"{why}, {ATTEMPTS} times"))
+            self.end(job, TrialOutcome(job.id, "failed", f"{why}, {ATTEMPTS} times"))
 
     def queue_running_again(self, why: str) -> None:
         """All workers are gone, through no fault of their trials, even of those whose process died first."""

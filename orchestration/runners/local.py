@@ -14,7 +14,15 @@ from multiprocessing.connection import Connection
 
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
-from orchestration.runners.base import RUN_TRIAL, WORKER_ENVIRONMENT, JobQueue, JobSource, OnEvent, Outcome, run_job
+from orchestration.runners.base import (
+    RUN_TRIAL,
+    WORKER_ENVIRONMENT,
+    JobQueue,
+    JobSource,
+    OnEvent,
+    TrialOutcome,
+    run_job,
+)
 from orchestration.runners.children import Child, ChildEnded, wait_for_parent
 from orchestration.runners.gpus import places, seeing
 
@@ -28,7 +36,7 @@ class LocalRunner:
     def __init__(self, function: str = RUN_TRIAL, per_gpu: int | None = None):
         self._function, self._per_gpu = function, per_gpu
 
-    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[TrialOutcome]:
         """See `Runner.run`. An interrupt stops the workers and is raised again; trials resume at the next call."""
         queue = JobQueue(jobs, on_event)
         if queue.first is None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gonn_core.errors import UserError
 from gonn_core.trial.job import Job
-from orchestration.runners.base import RUN_TRIAL, WORKER_ENVIRONMENT, JobQueue, JobSource, OnEvent, Outcome
+from orchestration.runners.base import RUN_TRIAL, WORKER_ENVIRONMENT, JobQueue, JobSource, OnEvent, TrialOutcome
 from orchestration.runners.children import Child, ChildEnded
 from orchestration.runners.gpus import places, seeing
 
@@ -77,7 +77,7 @@ class RayRunner:
     def __init__(self, address: str | None = None, function: str = RUN_TRIAL, per_gpu: int | None = None):
         self._address, self._function, self._per_gpu = address, function, per_gpu
 
-    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[TrialOutcome]:
         """See `Runner.run`. On a cluster the folders of the jobs must be shared and absolute.
 
         Raises UserError when a private Ray dies twice, or a cluster once; the same call then resumes.
@@ -147,13 +147,13 @@ def _hear(queue: JobQueue, jobs: dict[str, Job], trial: str, messages: list) -> 
     """Pass on events and the outcome of a trial; whether it is to stop."""
     stop = False
     for message in messages:
-        if isinstance(message, Outcome):
+        if isinstance(message, TrialOutcome):
             queue.end(jobs.pop(trial), message)
         elif queue.publish(message) is False:
             stop = True
     if stop and trial in jobs:
         job = jobs.pop(trial)
-        queue.end(job, Outcome(job.id, "paused"))
+        queue.end(job, TrialOutcome(job.id, "paused"))
     return stop
 
 

@@ -22,7 +22,7 @@ from ray import tune
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from gonn_core.errors import SettingError, UserError
-from orchestration.runners.base import WORKER_ENVIRONMENT, Outcome, describe, run_job
+from orchestration.runners.base import WORKER_ENVIRONMENT, TrialOutcome, describe, run_job
 from orchestration.runners.children import wait_for_parent
 from orchestration.runners.ray_runner import ADDRESS, ENVIRONMENT, PACKAGES, RayPlan, node_problem
 
@@ -88,7 +88,7 @@ class Driver(tune.Stopper, tune.Callback):
     def __call__(self, trial_id: str, result: dict) -> bool:
         """Whether a trial is to stop."""
         stop = self.ask("said", trial_id, result["messages"])
-        return stop and not isinstance(result["messages"][-1], Outcome)  # else `done` decides
+        return stop and not isinstance(result["messages"][-1], TrialOutcome)  # else `done` decides
 
     def stop_all(self) -> bool:
         return False
@@ -197,8 +197,8 @@ class Trial(tune.Trainable):
         while not self._messages.empty():
             messages.append(self._messages.get())
         last = messages[-1]
-        self._failed = isinstance(last, Outcome) and last.state == "failed"
-        return {"messages": messages, "done": isinstance(last, Outcome) and not self._failed}
+        self._failed = isinstance(last, TrialOutcome) and last.state == "failed"
+        return {"messages": messages, "done": isinstance(last, TrialOutcome) and not self._failed}
 
     def cleanup(self) -> None:
         if self._thread is not None:

@@ -14,7 +14,7 @@ from orchestration.console import output
 from orchestration.experiment.pipeline import Say
 from orchestration.experiment.progress import StudyDisplay
 from orchestration.experiment.settings import warm_kernels
-from orchestration.runners.base import OnEvent, Outcome
+from orchestration.runners.base import OnEvent, TrialOutcome
 from orchestration.search.optuna_rates import (
     all_searches,
     alone,
@@ -144,7 +144,7 @@ class SearchExperiment:
         """See `Experiment`."""
         return report_search(self._workspace, self.search)
 
-    def failures(self, outcomes: list[Outcome]) -> Iterator[str]:
+    def failures(self, outcomes: list[TrialOutcome]) -> Iterator[str]:
         """Failures that no rate caused."""
         for tried, error in self._run.failures:
             yield f"rate {tried.rate:.4g} (trial {tried.trial}) failed: {error}"

@@ -21,7 +21,7 @@ from gonn_core.errors import SettingError, UserError
 from gonn_core.settings.training import Precision
 from gonn_core.training.compiling import Compile
 from gonn_core.trial.job import EvaluationRequest
-from orchestration.data.prepare import prepare_shown
+from orchestration.data import prepare_shown
 from orchestration.experiment.pipeline import carry_out, execution
 from orchestration.experiment.settings import check_compiled, check_device, evaluated_positions, run_settings
 from orchestration.search.experiment import SearchExperiment

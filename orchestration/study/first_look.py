@@ -15,7 +15,7 @@ from ablations.resolve import SEARCH, Design, resolve_study
 from gonn_core.errors import SettingError, printable
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Result
-from orchestration.experiment.speeds import Estimate, Say, estimate, states_of, unfinished
+from orchestration.experiment.speeds import Say, TimeEstimate, estimate, states_of, unfinished
 from orchestration.study.plan import Plan, plan_of
 from orchestration.study.report import ReportedStudy
 from reports.tables.formats import about
@@ -51,18 +51,18 @@ def first_design(design: Design) -> Design | None:
 
 
 @dataclass(frozen=True)
-class FirstLook:
+class PlannedFirstLook:
     """A first look that is worth its time: its plan, how long it takes, and how long the study that it precedes."""
 
     plan: Plan
-    time: Estimate
+    time: TimeEstimate
     full: Plan
-    full_time: Estimate
+    full_time: TimeEstimate
     is_done: bool
     """Whether only its verdict is left to say."""
 
 
-def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
+def first_look(full: Plan, workspace: Workspace, say: Say) -> PlannedFirstLook | None:
     """The first look before a study; None where it has none. May measure this machine, see `estimate`."""
     design = first_design(full.design)
     if design is None:
@@ -77,15 +77,15 @@ def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
     time = estimate(plan.study, left or plan.study.trials, plan.jobs[0].run, workspace, say)
     if left and (full_time.seconds < LEAST_SECONDS or time.seconds > MOST_SHARE * full_time.seconds):
         return None
-    return FirstLook(plan, time, full, full_time, not left)
+    return PlannedFirstLook(plan, time, full, full_time, not left)
 
 
-def _full_time(full: Plan, workspace: Workspace, say: Say) -> Estimate:
+def _full_time(full: Plan, workspace: Workspace, say: Say) -> TimeEstimate:
     left = unfinished(full.study, states_of(full.study.trials, workspace))
     return estimate(full.study, left or full.study.trials, full.jobs[0].run, workspace, say)
 
 
-def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) -> None:
+def look_first(look: PlannedFirstLook, run: Callable[[Plan], Result[ReportedStudy]]) -> None:
     """Run a first look, unless it is done, and say what it found and that it is a first look. run: trains what a plan
     has left and writes its report."""
     study, full = look.plan.study, look.full.study

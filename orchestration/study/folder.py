@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ablations.study import Study
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, UserError
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.whole import locked
 from gonn_core.training.compiling import Compile
+from gonn_core.trial.directory import TrialDirectory
 from orchestration.experiment.folder import STUDIES
 from orchestration.experiment.speeds import speeds_of
 from reports.results.study_results import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
@@ -38,6 +39,14 @@ def find_trial(workspace: Workspace, beginning: str, setting: str = "TRIAL") -> 
         problem = "several trials begin so" if matching else f"no such trial in {workspace.runs}"
         raise SettingError(setting, beginning, problem, valid)
     return workspace.runs / matching[0]
+
+
+def finished_trials(workspace: Workspace, study: Study) -> list[str]:
+    """Trials of a study that are done, in its order. Raises UserError when none is."""
+    done = [ref.trial for ref in study.trials if TrialDirectory(workspace.runs / ref.trial).state() == "done"]
+    if not done:
+        raise UserError(f"study {study.id}: none of its {len(study.trials)} trials is done yet; gonn status shows them")
+    return done
 
 
 def count_look(workspace: Workspace, study: Study, finished: list[str], command: str) -> dict[str, int]:

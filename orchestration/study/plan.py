@@ -7,7 +7,6 @@ from typing import Literal, cast, get_args
 
 from ablations.data.datasets import PreparedData, training_view
 from ablations.data.schema import with_view
-from ablations.registry import Registry
 from ablations.request import Request
 from ablations.resolve import Design
 from ablations.schema import Budget, Enhancement
@@ -21,7 +20,7 @@ from gonn_core.records.views import View, subset
 from gonn_core.settings.data import HistoryMode
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.console import notes
-from orchestration.data.prepare import prepare_shown
+from orchestration.data import prepare_shown
 from orchestration.experiment.settings import check_compiled, check_device, evaluated_positions, run_settings
 from orchestration.study.looks import with_looks
 from orchestration.study.rates import AdoptedRate, Rates, rates_of
@@ -73,7 +72,8 @@ def _plan(design: Design, rates: Rates, prepared: PreparedData, workspace: Works
     request, budget, samples = design.request, design.budget, design.samples
     arms, training = on_their_views(rates.in_arms(design), prepared)
     requests = evaluation_requests(prepared, budget, design.cards, request.is_first_look)
-    snapshots = wanted_snapshots(design.registry, design.base.id, samples)
+    claims = [claim for card in design.registry.cards.values() for claim in card.claims if claim.base == design.base.id]
+    snapshots = sorted({claim.samples for claim in claims if claim.samples and claim.samples < samples})
     settings = run_settings(workspace, prepared, requests, snapshots, request.device, budget, samples, request.compile)
     names = tuple(card.id for card in design.cards)
     trials = tuple(
@@ -151,12 +151,6 @@ def coverage_of(prepared: PreparedData, arms: Sequence[Arm], training: Mapping[s
         return prepared.coverage
     counts = ", ".join(f"{arm.label} {training[arm.id].n:,}" for arm in arms)
     return f"{prepared.coverage}; training positions: {counts}"
-
-
-def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, ...]:
-    """Sample counts that some claim made on this base names, within the budget: weights are kept there."""
-    claims = [claim for card in registry.cards.values() for claim in card.claims if claim.base == base]
-    return tuple(sorted({claim.samples for claim in claims if claim.samples and claim.samples < samples}))
 
 
 def evaluation_requests(

@@ -13,7 +13,7 @@ from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Execution, Result, Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import StudyDisplay
 from orchestration.experiment.settings import warm_kernels
-from orchestration.runners.base import JobSource, OnEvent, Outcome
+from orchestration.runners.base import JobSource, OnEvent, TrialOutcome
 from orchestration.study.first_look import first_look, look_first
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.looks import LookedAt
@@ -149,7 +149,7 @@ class StudyExperiment:
         """See `Experiment`."""
         return report_study(self._workspace, self.study, "ablate")
 
-    def failures(self, outcomes: list[Outcome]) -> Iterator[str]:
+    def failures(self, outcomes: list[TrialOutcome]) -> Iterator[str]:
         """Each with its traceback, and how many they are."""
         failed = [outcome for outcome in outcomes if outcome.state == "failed"]
         for outcome in failed:

@@ -40,7 +40,10 @@ def clean(yes: bool) -> int:
     if not folders:
         console.print("nothing to remove: every trial and report belongs to a study, a search, a match or the queue")
         return 0
-    sizes = {path: _bytes(path) for path in folders}
+    files_in = {
+        path: [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()] for path in folders
+    }
+    sizes = {path: sum(file.stat().st_size for file in files) for path, files in files_in.items()}
     table = Table("folder", "what", "size", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[2].justify = "right"
     for path, what in folders.items():
@@ -135,9 +138,3 @@ def _remove(path: Path) -> bool:
         os.rename(path, gone)
     shutil.rmtree(gone)
     return True
-
-
-def _bytes(path: Path) -> int:
-    """Bytes of the files below a folder, without links."""
-    files = (file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
-    return sum(file.stat(follow_symlinks=False).st_size for file in files)

@@ -12,7 +12,7 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.evaluation.metrics import METRIC_SET, Reading
 from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
-from orchestration.runners.base import Outcome, ended
+from orchestration.runners.base import TrialOutcome, ended
 from tests.orchestration.fakes import positions
 from tests.trial.events import event
 
@@ -99,16 +99,18 @@ class FakeRunner:
             if (folder / "metrics.jsonl").exists()
             else []
         )
-        outcome = Outcome(job.id, "done")
+        outcome = TrialOutcome(job.id, "done")
         for index in range(len(lines) + 1, POINTS + 1):
             if self.told == self.kill_after:
                 raise KeyboardInterrupt
             self.told += 1
             if order in self.breaks:
-                outcome = Outcome(job.id, "failed", "RuntimeError: the cable is out")
+                outcome = TrialOutcome(job.id, "failed", "RuntimeError: the cable is out")
                 break
             if job.config.training.optimiser.learning_rate > DIVERGES and index == 3:
-                outcome = Outcome(job.id, "failed", "Diverged: training loss is nan at 300 samples (learning rate 0.9)")
+                outcome = TrialOutcome(
+                    job.id, "failed", "Diverged: training loss is nan at 300 samples (learning rate 0.9)"
+                )
                 break
             samples = total * index // POINTS
             line = {
@@ -122,7 +124,7 @@ class FakeRunner:
             lines.append(line)
             (folder / "metrics.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
             if on_event(event("point", job.id, samples, total, line["nats"], 50.0)) is False:
-                outcome = Outcome(job.id, "paused")
+                outcome = TrialOutcome(job.id, "paused")
                 break
             yield None
         if outcome.state == "done":

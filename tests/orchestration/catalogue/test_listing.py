@@ -95,7 +95,7 @@ def test_what_a_report_holds_is_printed_inert(workspace, capsys):
     assert "\x1b" not in out and "\\x1b[2J[red]" in out
 
 
-@pytest.mark.parametrize("width", [60, 80, 129, 130, 160])
+@pytest.mark.parametrize("width", [60, 129, 160])
 def test_a_list_fits_the_terminal(workspace, capsys, monkeypatch, width):
     report(workspace, "a", {"ladder_input": EFFECT, "ko_plane": SMALL})
     monkeypatch.setattr(listing, "output", lambda: Console(width=width, markup=False, highlight=False))

@@ -17,13 +17,10 @@ from gonn_core.trial.lease import this_process
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
 from orchestration.experiment.stopping import Stopped, at_work, everything_at_work, run_stoppably, stop
-from orchestration.runners.base import Outcome
 from orchestration.runners.local import LocalRunner
-from orchestration.runners.ray_runner import RayRunner
 from reports.workspace import Workspace
 from tests.orchestration.fakes import fake_job
 from tests.orchestration.runners.test_local import RUN_FAKE, attempts
-from tests.trial.events import event
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 
@@ -33,42 +30,9 @@ def workspace(tmp_path, monkeypatch) -> Workspace:
     return Workspace(tmp_path)
 
 
-class Recorder:
-    """A runner that says one event per job and tells what it was given."""
-
-    def __init__(self, wish=lambda: None):
-        self.wish, self.ran, self.paused = wish, [], []
-
-    def run(self, jobs, slots, on_event):
-        for job in jobs:
-            self.ran.append(job)
-            self.wish()
-            time.sleep(0.6)  # longer than a command looks away
-            self.paused.append(on_event(event("tick", job.id, 0, 1)) is False)
-        return [Outcome(job.id, "done") for job in self.ran]
-
-
 def ask(workspace: Workspace) -> None:
     (command,) = everything_at_work(workspace)
     (command.folder / "stop").touch()
-
-
-def test_without_a_wish_nothing_changes(workspace):
-    jobs, engine = [fake_job(workspace.runs, seed) for seed in range(2)], Recorder()
-    outcomes = run_stoppably(engine, workspace, "a-study", iter(jobs), 1, lambda event: None)
-    assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs] and engine.paused == [False, False]
-    assert list((workspace.root / "commands").iterdir()) == []
-
-
-def test_once_asked_no_job_is_begun_and_those_under_way_pause(workspace):
-    engine = Recorder()
-    engine.wish = lambda: ask(workspace) if len(engine.ran) == 2 else None
-    with pytest.raises(Stopped):
-        run_stoppably(
-            engine, workspace, "a-study", [fake_job(workspace.runs, seed) for seed in range(4)], 1, lambda event: None
-        )
-    assert len(engine.ran) == 2 and engine.paused == [False, True]
-    assert list((workspace.root / "commands").iterdir()) == []
 
 
 def test_the_number_of_jobs_stays_known(workspace):
@@ -100,7 +64,7 @@ def test_only_what_was_named_is_asked(workspace):
     with at_work(workspace, "one-study") as one, at_work(workspace, "other") as other:
         assert stop("one", patience=0) == 1
         time.sleep(0.6)
-        assert one.stop_requested and not other.stop_requested
+        assert one() and not other()
         with pytest.raises(SettingError, match="no command works on it; valid: one-study, other"):
             stop("third")
 
@@ -152,7 +116,6 @@ def test_trials_that_wait_for_another_machine_obey(workspace):
 
 
 @pytest.mark.system
-@pytest.mark.xdist_group("ray")
 def test_what_was_stopped_resumes_to_the_numbers_of_an_undisturbed_run(workspace, tmp_path):
     config = tiny_config(training__samples=4000)
     job = tiny_job(workspace.runs, config, progress_points=16)  # writes no checkpoint unless asked to pause
@@ -164,7 +127,7 @@ def test_what_was_stopped_resumes_to_the_numbers_of_an_undisturbed_run(workspace
             ask(workspace)
 
     with pytest.raises(Stopped):
-        run_stoppably(RayRunner(), workspace, "a-study", [job], 1, hear)
+        run_stoppably(LocalRunner(), workspace, "a-study", [job], 1, hear)
     directory = TrialDirectory(workspace.runs / job.id)
     assert directory.state() == "paused" and directory.checkpoint.exists()
     assert run_trial(job)["state"] == "done" and directory.config()["sessions"][1]["from_samples"] > 0

@@ -13,7 +13,6 @@ from gonn_core.files.json_files import read_json
 from gonn_core.play.engines.players import Engine
 from gonn_core.play.match.players import NetSpec
 from gonn_core.play.match.record import load_match
-from orchestration.cli import command as cli
 from orchestration.play import ladder as play_ladder
 from orchestration.play.ladder import (
     FIRST_GAMES,
@@ -202,18 +201,3 @@ def test_snapshots_by_their_samples(tmp_path):
     (folder / "snapshots" / "20000.safetensors").unlink()
     with pytest.raises(InputError, match=f"{folder.name}: no snapshot of 10,000 samples or more"):
         snapshot_specs(folder, None)
-
-
-def test_bad_settings_of_the_verb_in_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    for arguments in (
-        ["elo", "nothing"],
-        ["elo", "gonn-b5", "--games", "0"],
-        ["elo", "gonn-b5", "--budget", "huge"],
-        ["rate", "abc"],
-        ["play", "nothing"],
-    ):
-        assert cli.run(arguments) == 2
-        out, aside = capsys.readouterr()
-        assert out == "" and aside.count("\n") == 1
-    assert cli.run(["rate"]) == 0 and "gonn match plays some" in capsys.readouterr().out

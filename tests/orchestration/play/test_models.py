@@ -45,7 +45,7 @@ def test_finished_nets_with_their_names_and_accuracy(studied, capsys):
     assert len(rows(capsys.readouterr().out)) == 4
 
 
-@pytest.mark.parametrize("text, count", [("without", 1), ("gonn-b5", 3), ("LAST_MOVE", 3), ("s2", 1)])
+@pytest.mark.parametrize("text, count", [("gonn-b5", 3), ("LAST_MOVE", 3)])
 def test_nets_are_chosen_by_a_part_of_their_name(studied, capsys, text, count):
     assert run(["models", text]) == 0
     assert len(rows(capsys.readouterr().out)) == count
@@ -67,14 +67,6 @@ def test_elo_of_nets_that_played(studied, tmp_path, capsys):
     elos = {trial: cells[4] for trial, cells in rows(told).items()}
     assert elos[control[1][:8]] == "0 ± 0" and re.fullmatch(r"−\d+ ± \d+", elos[without[1][:8]])
     assert elos[control[2][:8]] == "–" and "Elo relative to gonn-b5 s1 @100k" in told
-
-
-def test_a_base_lists_its_nets_where_one_is_wanted(studied, capsys):
-    first = studied.study.trials_of("control")[1][:8]
-    said = "=gonn-b5: a base, of which these nets are trained; `gonn models` lists them: gonn models gonn-b5; valid: "
-    for command, setting in ((["gtp", "--model", "gonn-b5"], "MODEL"), (["match", "gonn-b5", "gnugo"], "A")):
-        assert run(command) == 2
-        assert capsys.readouterr().err.startswith(setting + said + first)
 
 
 def test_a_damaged_trial_is_named_and_the_others_are_listed(studied, tmp_path, capsys):

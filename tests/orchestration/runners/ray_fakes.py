@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from gonn_core.trial.directory import TrialDirectory
-from orchestration.runners.base import Outcome
+from orchestration.runners.base import TrialOutcome
 from orchestration.runners.ray_runner import RayPlan
 from tests.orchestration.fakes import run_fake
 from tests.waiting import wait_until
@@ -37,7 +37,7 @@ def serve(pipe, plan: RayPlan) -> None:
             pipe.send(("up", 2, 0))
             while not (answer := _ask(pipe, "next", f"tune-{started}"))[1]:
                 pipe.send(("begun", f"tune-{started}"))
-                _ask(pipe, "said", f"tune-{started}", [Outcome(answer[0]["job"].id, "done")])
+                _ask(pipe, "said", f"tune-{started}", [TrialOutcome(answer[0]["job"].id, "done")])
             pipe.send(("over",))
 
 

@@ -10,7 +10,7 @@ from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError, UserError
 from orchestration.experiment import speeds
 from orchestration.runners import gpus
-from orchestration.runners.gpus import Gpus, Places, device_title, places, seeing, torch_builds, visible_gpus
+from orchestration.runners.gpus import Gpus, device_title, seeing, torch_builds, visible_gpus
 
 H100 = "NVIDIA H100"
 SMALL, HALF = "NVIDIA A100 MIG 1g.10gb", "NVIDIA A100 MIG 3g.20gb"
@@ -65,13 +65,6 @@ def test_rocm(machine):
     assert machine(["AMD Instinct"], hip=True, CUDA_VISIBLE_DEVICES="2").names == ("2",)
 
 
-def test_a_process_sees_those_that_it_is_to_see(machine):
-    machine([H100])
-    assert seeing(["3"]) == {"CUDA_VISIBLE_DEVICES": "3"} and seeing(["1", "GPU-7"]) == {
-        "CUDA_VISIBLE_DEVICES": "1,GPU-7"
-    }
-
-
 def test_what_device_means(machine):
     machine([H100, "NVIDIA L4"])
     assert device_title("auto") == device_title("cuda") == H100 and device_title("cpu") == "cpu"
@@ -80,13 +73,6 @@ def test_what_device_means(machine):
     assert device_title("auto") == "cpu"
     with pytest.raises(SettingError, match="DEVICE=cuda: PyTorch finds no CUDA device here; valid: auto, cpu"):
         device_title("cuda")
-
-
-def test_a_trial_for_each_gpu_to_begin_with(machine):
-    machine([H100, H100])
-    where = places(range(40), None)
-    assert (where.slots, where.gpus) == (2, ("0", "1")) and where.per_gpu == 1
-    assert places(range(40), 3).gpus == ("0", "1") and places(range(40), None, "cpu").gpus == ()
 
 
 def test_a_cpu_build_of_torch_is_asked_nothing(monkeypatch):
@@ -148,7 +134,3 @@ def test_speeds_of_a_gpu_are_measured_in_another_process(monkeypatch):
     assert asked[-1] == "ended" and {(function, given[1]) for function, given in asked[:-1]} == {
         (speeds.one_speed, "cuda")
     }
-
-
-def test_gpus_are_dealt_by_name():
-    assert [Places(4, ("MIG-a", "MIG-b"), 4).gpu(slot) for slot in range(3)] == ["MIG-a", "MIG-b", "MIG-a"]

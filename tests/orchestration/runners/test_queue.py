@@ -9,7 +9,7 @@ from gonn_core.errors import UserError
 from orchestration.cli import command as cli
 from orchestration.experiment import pipeline
 from orchestration.runners import gpus
-from orchestration.runners.base import JobQueue, Outcome
+from orchestration.runners.base import JobQueue, TrialOutcome
 from orchestration.runners.gpus import Gpus
 from orchestration.runners.local import LocalRunner
 from tests.orchestration.fakes import fake_job
@@ -40,14 +40,14 @@ def test_every_trial_that_fits_a_gpu_ends_and_no_other(gpus, per_gpu, needs, mem
         job, gpu = running[random.choice(sorted(running))]
         taken = sum(need[other.id] for other, place in running.values() if place == gpu)
         del running[job.id]
-        queue.end(job, Outcome(job.id, "failed", "short", out_of_memory=True) if taken > memory else done(job))
+        queue.end(job, TrialOutcome(job.id, "failed", "short", out_of_memory=True) if taken > memory else done(job))
     states = {outcome.trial: outcome.state for outcome in queue.outcomes}
     assert list(states) == [job.id for job in jobs]
     assert states == {trial: "done" if need[trial] <= memory else "failed" for trial in need}
 
 
 def done(job):
-    return Outcome(job.id, "done")
+    return TrialOutcome(job.id, "done")
 
 
 def test_a_lack_of_memory_lowers_the_trials_per_gpu_by_one():
@@ -55,11 +55,11 @@ def test_a_lack_of_memory_lowers_the_trials_per_gpu_by_one():
     first = [queue.take() for _ in range(6)]
     assert queue.take() is None
     for job in first[:2]:
-        queue.end(job, Outcome(job.id, "failed", "short", out_of_memory=True))
+        queue.end(job, TrialOutcome(job.id, "failed", "short", out_of_memory=True))
     assert queue.per_gpu == 2 and queue.take() is None, "both began when there were three"
     queue.end(first[2], done(first[2]))
     again = queue.take()
-    queue.end(again, Outcome(again.id, "failed", "short", out_of_memory=True))
+    queue.end(again, TrialOutcome(again.id, "failed", "short", out_of_memory=True))
     assert again.id == first[0].id and queue.per_gpu == 1 and not queue.outcomes[1:]
 
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from orchestration.experiment import speeds
 from orchestration.study.plan_view import power
 from reports.results.decisions import KnownNoise
 from reports.stats.model import RunNoise, smallest_shown
@@ -22,8 +23,9 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture
-def plan(home):
-    """Runs `gonn plan` on the budget smoke; returns what it says."""
+def plan(home, monkeypatch):
+    """Runs `gonn plan` on the budget smoke; returns what it says. No speed is measured."""
+    monkeypatch.setattr(speeds, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
 
     def run(*arguments: str) -> str:
         code, out, err = gonn(home, "plan", *arguments, *SMOKE)

@@ -44,12 +44,6 @@ def test_what_it_says(plan):
     assert judged.startswith("judged on 1,") and smallest.startswith("smallest effect: unknown")
 
 
-def test_many_seeds_are_counted(plan):
-    out = plan("parametric_relu", "--seeds", "20")
-    assert [row[2] for row in rows(out)] == ["20 new", "20 new"]
-    assert all(len(line) <= 160 for line in out.splitlines())
-
-
 def test_the_same_question_has_the_same_id_and_arms_share_their_trials(plan):
     first, again, more = (plan("parametric_relu", "--seeds", seeds) for seeds in ("1,2", "2", "1,2,3"))
     assert first == again and more.splitlines()[0] != first.splitlines()[0]
@@ -91,21 +85,7 @@ def test_before_any_run_it_shows_time_and_smallest_effect_and_the_first_look(pla
         assert "first look" not in plan("last_move_input", *setting)
 
 
-def test_speeds_are_measured_once_a_day(plan, tmp_path, monkeypatch):
-    plan("parametric_relu", "--budget", "smoke")
-    assert len(list((tmp_path / "speeds").glob("*.json"))) == 1, "one file per machine and day"
-    monkeypatch.setattr(speeds, "one_speed", None)
-    plan("parametric_relu", "--budget", "smoke", "--seeds", "3")
-
-
 def test_the_smallest_effect_in_another_precision_is_a_rough_estimate(plan):
     out = " ".join(plan("last_move_input", "--first-look", "no", "--precision", "bf16").split())
     assert re.search(r"a rough estimate from the noise that ships \([^)]*, not in bf16\)", out)
     assert "study last_move_input-gonn-b5-cpu-bf16-" in out
-
-
-def test_compiled_nets_are_told_by_those_that_are_not(plan, monkeypatch):
-    monkeypatch.setattr("orchestration.experiment.settings.check_compile", lambda *_: None)
-    said = "; by nets that are not compiled"
-    compiled, usual = (plan("parametric_relu", "--budget", "smoke", *more) for more in (("--compile", "body"), ()))
-    assert said in " ".join(compiled.split()) and said not in " ".join(usual.split())

@@ -15,7 +15,6 @@ from ablations.study import read_study
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.files.json_files import write_json
-from orchestration.catalogue.listing import last_reported
 from orchestration.search.optuna_rates import keep_search
 from orchestration.search.planning import SearchRequest, find_target, lay_out_search
 from orchestration.study.first_look import first_design
@@ -103,19 +102,6 @@ def test_a_study_of_before_has_the_budgets_own(home, tmp_path):
     del tree["precision"]
     write_json(tmp_path / "study.json", tree)
     assert read_study(tmp_path / "study.json") == study
-
-
-def test_what_was_reported_is_told_with_it(home):
-    study = planned(home, name="parametric_relu", budget="smoke", precision="bf16").study
-    write_json(home.studies / study.id / "study.json", study.model_dump(mode="json"))
-    rows = {"parametric_relu": {"delta": -0.1, "verdict": "helps"}}
-    tree = {
-        "study": study.model_dump(mode="json", exclude={"arms", "trials"}),
-        "done": [2, 2],
-        "tables": {"effects": rows},
-    }
-    write_json(home.out / study.id / "report.json", tree)
-    assert last_reported(home)[0]["parametric_relu"].where == "gonn-b5 smoke-bf16 starter"
 
 
 def test_a_rate_is_of_the_precision_that_it_was_searched_in(home):

@@ -13,7 +13,7 @@ from ablations.registry import load_registry
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
 from orchestration.experiment import pipeline
-from orchestration.runners.base import Outcome
+from orchestration.runners.base import TrialOutcome
 from orchestration.study import run as study_run
 from tests.trial.helpers import starter_data
 
@@ -24,7 +24,7 @@ class Here:
     """A runner that runs trials in this process."""
 
     def run(self, jobs, slots, on_event):
-        return [Outcome(job.id, run_trial(job)["state"]) for job in jobs]
+        return [TrialOutcome(job.id, run_trial(job)["state"]) for job in jobs]
 
 
 @pytest.fixture(scope="module")

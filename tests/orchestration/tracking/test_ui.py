@@ -13,7 +13,7 @@ import pytest
 
 from gonn_core.errors import SettingError
 from orchestration.cli import command as cli
-from orchestration.reporting.reports import open_ui
+from orchestration.reporting import open_ui
 from orchestration.search.optuna_rates import keep_search
 from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking.records import search_info
@@ -24,7 +24,7 @@ from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.orchestration.tracking.test_tracker import REPORT, study
 from tests.paths import ROOT
-from tests.waiting import PATIENCE, wait_until
+from tests.waiting import PATIENCE
 
 
 def test_a_port_in_use_is_told_in_one_line(tmp_path, monkeypatch):
@@ -42,14 +42,6 @@ def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_pa
     said = []
     assert serve(tmp_path, 5000, lambda: None, said.append) == serve(tmp_path, 5000, lambda: "7", said.append) == 0
     assert said == [shown, f"{shown}/#/experiments/7/runs?{CHARTS_PAGE}"]
-
-
-def is_free(port: int) -> bool:
-    try:
-        socket.create_server(("127.0.0.1", port)).close()
-    except OSError:
-        return False
-    return True
 
 
 @pytest.mark.system
@@ -87,7 +79,6 @@ with terminable():  # as in every command
     finally:
         server.send_signal(signal.SIGTERM)
         assert server.wait(PATIENCE) == 0
-    wait_until(lambda: is_free(port))
     assert not os.environ.get("MLFLOW_TRACKING_URI")
 
 
@@ -119,10 +110,3 @@ def test_records_that_are_not_there_yet_are_made_first_and_it_opens_at_the_lates
     assert "made first" not in capsys.readouterr().err
     with pytest.raises(SettingError, match=f"STUDY=x: no such study or search; valid: {search.id}"):
         open_ui(5000, "x")
-
-
-def test_without_any_study_the_pages_are_shown_all_the_same(tmp_path, monkeypatch, opened, mlflow_database):
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    (tmp_path / "mlflow.db").write_bytes(mlflow_database.read_bytes())
-    assert cli.run(["ui"]) == 0 and opened == [None]

@@ -136,12 +136,6 @@ def test_a_removal_that_was_killed_is_finished(home):
     assert cli.run(["clean", "--yes"]) == 0 and names(home) == set()
 
 
-def test_a_study_that_cannot_be_read_stops_it(home, capsys):
-    (home / "studies" / KNOWN / "study.json").write_text("{}")
-    assert cli.run(["clean", "--yes"]) == 2
-    assert (home / "runs" / LEFT).exists()
-
-
 def test_who_played_is_kept(home):
     assert LEFT in {path.name for path in cleaning.unused(Workspace(home))}
     match = write_match(home / "matches", ENGINE, net(LEFT), won(1, 1))

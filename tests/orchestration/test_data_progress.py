@@ -3,7 +3,7 @@
 import sys
 
 from gonn_core.records.build import Progress
-from orchestration.data.prepare import OneBar, _progress
+from orchestration.data import OneBar, _progress
 from tests.orchestration.terminals import Terminal
 
 HALF = Progress("a\x1b.tar", 0, 2, 0.5, 1200, 250_000, 10.0)

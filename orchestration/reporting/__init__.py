@@ -1,1 +1,0 @@
-"""Reports written, shown and recorded: `gonn report`, `gonn sync`, `gonn ui`."""
