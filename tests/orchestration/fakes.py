@@ -55,15 +55,7 @@ def run_fake(job, on_progress) -> dict:
             return {"state": "paused", "samples": 5}
         time.sleep(0.05)
     for samples in (10, 20):
-        line = {
-            "samples": samples,
-            "train_nats": 5.0,
-            "nats": 5.5 - samples / 100,
-            "top1": 0.3,
-            "top4": 0.6,
-            "samples_per_s": 50.0,
-            "learning_rate": 0.1,
-        }
+        line = progress_line(samples)
         with open(folder / "metrics.jsonl", "a") as file:
             print(json.dumps(line), file=file)
         if on_progress(event("point", job.id, samples, 20, line["nats"], line["samples_per_s"])) is False:
@@ -86,15 +78,27 @@ def config_tree() -> dict:
     return with_values(TrialConfig(), {"net.trunk.dilations": [2, 3]}).model_dump(mode="json")
 
 
-def positions() -> bytes:
-    """Arrays of an evaluation: four positions of two games."""
+def progress_line(samples: int) -> dict:
+    """A line of metrics.jsonl."""
+    times = dict.fromkeys(("wall_seconds", "training_seconds"), samples / 50)
+    levels = {"train_nats": 5.0, "nats": 5.5 - samples / 100, "top1": 0.3, "top4": 0.6}
+    return {"samples": samples, **levels, "samples_per_s": 50.0, "learning_rate": 0.1, "looks": samples // 10, **times}
+
+
+def write_evaluation(folder: Path, **values) -> None:
+    """The evaluation e… of a trial over four positions of two games; values: of its summary."""
     import numpy as np
 
-    from gonn_core.evaluation.metrics import Scores
+    from gonn_core.evaluation.metrics import METRIC_SET, Scores
     from gonn_core.evaluation.stored import pack_arrays
 
     scores = Scores(np.array([0.5, 1.0, 2.0, 4.0], np.float32), np.array([0, 1, 4, 40], np.uint16))
-    return pack_arrays(scores, np.arange(4), np.array([0, 0, 1, 1]))
+    arrays = pack_arrays(scores, np.arange(4), np.array([0, 0, 1, 1]))
+    summary = {"format": 1, "id": "e" * 16, "split": "test", "history": "full", "samples": 20, "metric_set": METRIC_SET}
+    summary |= {"nats": 2.6, "top1": 0.4, "top4": 0.7, "requests": [], "subset": "0" * 20, "symmetry_averaging": False}
+    summary |= {"positions": 100, "games": 2, "arrays": digest_of(arrays), **values}
+    (folder / "eval" / f"{'e' * 16}.npz").write_bytes(arrays)
+    (folder / "eval" / f"{'e' * 16}.json").write_text(json.dumps(summary))
 
 
 def write_trial(folder: Path, state: str, points: int = 2) -> None:
@@ -125,21 +129,7 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
             "labels": {},
         },
     )
-    lines = [
-        {
-            "samples": samples,
-            "train_nats": 5.0,
-            "nats": 5.5 - samples / 100,
-            "top1": 0.3,
-            "top4": 0.6,
-            "samples_per_s": 50.0,
-            "learning_rate": 0.1,
-            "wall_seconds": samples / 50,
-            "training_seconds": samples / 50,
-            "looks": samples // 10,
-        }
-        for samples in range(10, 10 * points + 1, 10)
-    ]
+    lines = map(progress_line, range(10, 10 * points + 1, 10))
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     if state == "running":
         write("lease.json", {"token": "t", "process": this_process()._asdict()})
@@ -160,27 +150,7 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
             },
         )
         (folder / "checkpoint.safetensors").write_bytes(b"weights")
-        summary = {
-            "id": "e" * 16,
-            "split": "test",
-            "history": "full",
-            "samples": 20,
-            "nats": 2.6,
-            "top1": 0.4,
-            "top4": 0.7,
-            "metric_set": 1,
-            "requests": [],
-        }
-        summary |= {
-            "weights": "0123456789abcdef",
-            "subset": "0" * 20,
-            "symmetry_averaging": False,
-            "positions": 100,
-            "games": 2,
-        }
-        (folder / "eval" / f"{'e' * 16}.npz").write_bytes(positions())
-        summary["arrays"] = digest_of(positions())
-        write(f"eval/{'e' * 16}.json", summary)
+        write_evaluation(folder, weights="0123456789abcdef")
 
 
 def meet(job, on_progress) -> dict:

@@ -9,11 +9,10 @@ import numpy as np
 
 from ablations.search import PRUNING, Search, search_id
 from gonn_core.config import TrialConfig, with_values
-from gonn_core.evaluation.metrics import METRIC_SET, Reading
-from gonn_core.files.seals import digest_of
+from gonn_core.evaluation.metrics import Reading
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.runners.base import TrialOutcome, ended
-from tests.orchestration.fakes import positions
+from tests.orchestration.fakes import progress_line, write_evaluation
 from tests.trial.events import event
 
 BEST, BOTTOM = 0.1, 3.0
@@ -113,14 +112,7 @@ class FakeRunner:
                 )
                 break
             samples = total * index // POINTS
-            line = {
-                "samples": samples,
-                "nats": level(job, samples),
-                "train_nats": 3.0,
-                "wall_seconds": 1.0,
-                "training_seconds": 1.0,
-                "looks": index,
-            }
+            line = progress_line(samples) | {"nats": level(job, samples), "looks": index}
             lines.append(line)
             (folder / "metrics.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
             if on_event(event("point", job.id, samples, total, line["nats"], 50.0)) is False:
@@ -137,27 +129,9 @@ class FakeRunner:
             "symmetry_averaging": False,
             "samples": job.config.training.samples,
         }
-        summary = {
-            "format": 1,
-            "id": "e" * 16,
-            "metric_set": METRIC_SET,
-            "weights": "0" * 16,
-            "subset": "0" * 20,
-            "positions": 100,
-            "games": 2,
-            "symmetry_averaging": False,
-        }
-        summary |= {
-            "split": "validation",
-            "history": "full",
-            "samples": asked["samples"],
-            "nats": level(job, asked["samples"]),
-            "top1": 0.3,
-            "top4": 0.6,
-            "requests": [asked],
-        }
-        (folder / "eval" / f"{'e' * 16}.json").write_text(json.dumps(summary | {"arrays": digest_of(positions())}))
-        (folder / "eval" / f"{'e' * 16}.npz").write_bytes(positions())
+        nats = level(job, asked["samples"])
+        values = {"samples": asked["samples"], "nats": nats, "requests": [asked], "weights": "0" * 16}
+        write_evaluation(folder, split="validation", **values)
         result = {
             "format": 1,
             "id": job.id,

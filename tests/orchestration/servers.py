@@ -23,26 +23,14 @@ def free_port() -> int:
 class Server:
     """`mlflow server` on a data base; artifacts go through it, into `folder`."""
 
-    def __init__(self, folder: Path, store: str | None = None, port: int | None = None):
-        self.folder, self.store, self.port = folder, store or f"sqlite:///{folder / 'server.db'}", port or free_port()
+    def __init__(self, folder: Path):
+        self.folder, self.store, self.port = folder, f"sqlite:///{folder / 'server.db'}", free_port()
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Start it; returns once it answers."""
-        command = [
-            sys.executable,
-            "-m",
-            "mlflow",
-            "server",
-            "--backend-store-uri",
-            self.store,
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(self.port),
-            "--workers",
-            "1",
-        ]
+        command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", self.store]
+        command += ["--host", "127.0.0.1", "--port", str(self.port), "--workers", "1"]
         command += ["--artifacts-destination", (self.folder / "artifacts").as_uri()]
         environment = {**os.environ, **ENVIRONMENT, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
         with open(self.folder / "server.log", "a") as log:

@@ -44,34 +44,23 @@ def test_no_games_at_all(gonn, tmp_path, verb):
     valid = "valid: a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob"
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("no game")
-    assert gonn(*verb, tmp_path / "gone") == (2, "", f"DATA={tmp_path}/gone: no such file or folder; {valid}\n")
-    assert gonn(*verb, tmp_path / "empty") == (
-        2,
-        "",
-        f"DATA={tmp_path}/empty: no .sgf file and no archive there; {valid}\n",
-    )
-    assert gonn(*verb, tmp_path / "notes.txt") == (
-        2,
-        "",
-        f"DATA={tmp_path}/notes.txt: no .sgf file and no archive there; {valid}\n",
-    )
+    for name, problem in (
+        ("gone", "no such file or folder"),
+        ("empty", "no .sgf file and no archive there"),
+        ("notes.txt", "no .sgf file and no archive there"),
+    ):
+        assert gonn(*verb, tmp_path / name) == (2, "", f"DATA={tmp_path}/{name}: {problem}; {valid}\n")
     assert stored(tmp_path) == []
 
 
 def test_declared_data_that_is_not_there(gonn, tmp_path, monkeypatch):
-    wanted = "archives named KGS-<year>* for 2000-2014, 2017, 2015 (.zip, .tar, .tar.gz, .tgz, .tar.bz2, .tbz2 …)"
     (tmp_path / "empty").mkdir()
     command = ["plan", "parametric_relu", "--data", "kgs"]
-    assert gonn(*command) == (2, "", f"DATA=kgs: no data folder given; it must hold {wanted}\n")
-    assert gonn(*command, "--data-dir", tmp_path / "gone") == (
-        2,
-        "",
-        f"{tmp_path}/gone: no such data folder; data set kgs looks there for {wanted}\n",
-    )
-    line = f"{tmp_path}/empty: data set kgs needs {wanted}\n"
-    assert gonn(*command, "--data-dir", tmp_path / "empty") == (2, "", line)
+    for options, where in (([], "DATA=kgs"), (["gone"], f"{tmp_path}/gone"), (["empty"], f"{tmp_path}/empty")):
+        code, out, err = gonn(*command, *(word for name in options for word in ("--data-dir", tmp_path / name)))
+        assert (code, out, err.count("\n")) == (2, "", 1) and err.startswith(f"{where}: ") and "KGS-<year>" in err
     monkeypatch.setenv("GONN_DATA", str(tmp_path / "empty"))
-    assert gonn(*command) == (2, "", line)
+    assert gonn(*command) == (2, "", err)
     assert stored(tmp_path) == []
 
 
@@ -82,11 +71,7 @@ def test_a_truncated_archive(gonn, tmp_path):
     assert (code, out) == (2, "") and err.count("\n") == 1
     assert err.startswith(f"{path}: damaged or truncated at byte ") and "in or after member " in err
     path.write_bytes(b"no archive")
-    assert gonn("data", "build", path) == (
-        2,
-        "",
-        f"{path}: damaged or truncated at byte 0 of the uncompressed archive\n",
-    )
+    assert gonn("data", "build", path)[2].startswith(f"{path}: damaged or truncated at byte 0 ")
     assert stored(tmp_path) == []
 
 
@@ -152,11 +137,8 @@ def test_too_few_games_for_the_splits(gonn, tmp_path):
 
 def test_no_usable_game(gonn, tmp_path):
     (tmp_path / "bad.sgf").write_bytes(b"(;FF[4]")
-    assert gonn("data", "build", tmp_path / "bad.sgf") == (
-        2,
-        "",
-        f"{tmp_path}/bad.sgf: no usable game (1 broken syntax)\n",
-    )
+    line = f"{tmp_path}/bad.sgf: no usable game (1 broken syntax)\n"
+    assert gonn("data", "build", tmp_path / "bad.sgf") == (2, "", line)
     assert stored(tmp_path) == []
 
 

@@ -13,7 +13,7 @@ undisturbed run.
     raylet, head, agent of Ray    orchestration/runners/test_ray.py: test_parts_of_ray_freeze_or_die_…
     node and head of a cluster    orchestration/runners/test_ray.py: test_a_node_of_a_cluster_is_lost_and_then_its_head
     gonn ui                       orchestration/tracking/test_ui.py: test_the_server_answers_at_the_study_and_ends_…
-    tracking server               here: test_the_tracking_server_is_killed_during_a_study, on SQLite and on PostgreSQL
+    tracking server               here: test_the_tracking_server_is_killed_during_a_study
 
 Signals that ask a command to end: orchestration/cli/test_signals.py. Everything at random moments, for as long as one
 likes: `python -m scripts.torture`.
@@ -21,12 +21,9 @@ likes: `python -m scripts.torture`.
 A tracking server that hangs, comes back, or was never there: orchestration/tracking/test_server.py.
 """
 
-from pathlib import Path
-
 import pytest
 
 from tests.orchestration.commands import STUDY, gonn, start, workspace
-from tests.orchestration.postgres import lacking, postgres_store
 from tests.orchestration.servers import Server, running
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
@@ -66,21 +63,10 @@ def records(uri: str) -> dict[tuple[str, str], object]:
 
 
 @pytest.mark.xdist_group("server")
-@pytest.mark.parametrize(
-    "store",
-    [
-        "sqlite",
-        pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.skipif(bool(lacking()), reason=lacking())]),
-    ],
-)
-def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, store):
-    """Over HTTP; the study goes on, `gonn sync` completes the records once the server is there again, and they are
-    those of any other store."""
+def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path):
+    """The study continues; `gonn sync` completes the records once the server is there again."""
     home = workspace(tmp_path)
-    with (
-        postgres_store() if store == "postgresql" else _sqlite(tmp_path) as uri,
-        running(Server(tmp_path, uri)) as server,
-    ):
+    with running(Server(tmp_path)) as server:
         address = {"MLFLOW_TRACKING_URI": f"http://user:secret@127.0.0.1:{server.port}"}
         study = start(home, *STUDY, **address)
         wait_until(lambda: any(name == "metric validation_nats" for _, name in _seen(server)), study)
@@ -105,12 +91,6 @@ def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, sto
     assert {
         key: (found.get(key), expected.get(key)) for key in {*found, *expected} if found.get(key) != expected.get(key)
     } == {}
-
-
-def _sqlite(folder: Path):
-    from contextlib import nullcontext
-
-    return nullcontext(f"sqlite:///{folder / 'server.db'}")
 
 
 def _seen(server: Server) -> dict:

@@ -2,7 +2,6 @@
 
 import io
 
-from orchestration.console import duration
 from orchestration.experiment.progress import StudyDisplay
 from tests.orchestration.terminals import Terminal
 from tests.trial.events import event
@@ -71,10 +70,6 @@ def test_in_a_narrow_terminal_words_wrap_and_none_is_lost(monkeypatch):
         display(event("tick", "b", 250, 1000, 2.5, 125.0))
     words = " ".join(" ".join(out.drawn()).split())
     assert "ETA" in words and "2.500" in words and "validation" in words and "…" not in words
-
-
-def test_durations():
-    assert [duration(s) for s in (None, 7.2, 754, 11045)] == ["-:--", "0:07", "12:34", "3:04:05"]
 
 
 def test_a_net_that_knows_less_than_nothing_yet_does_not_look_diverged():

@@ -93,15 +93,15 @@ def test_a_new_net_is_measured_with_all_nets_of_its_study(tmp_path, machine):
     assert machine.measured == [net_key(NET), net_key(RELU)] * TURNS + [net_key(NET), net_key(WIDE)] * TURNS
 
 
-def test_another_day_measures_again(tmp_path, machine, monkeypatch):
+def test_another_day_or_machine_measures_again(tmp_path, machine, monkeypatch):
     workspace = Workspace(tmp_path)
-    yesterday = tmp_path / "speeds" / "2026-03-01-x.json"
-    monkeypatch.setattr(speeds, "today_file", lambda workspace, device: yesterday)
     speeds_of(workspace, {"control": NET}, "cpu", say)
-    monkeypatch.setattr(speeds, "today_file", today_file)
+    here = today_file(workspace, "cpu")
+    monkeypatch.setattr(speeds, "machine", lambda: "another one")
+    assert today_file(workspace, "cpu") != here != today_file(workspace, "NVIDIA H200")
+    here.rename(here.with_name("2026-03-01-x.json"))
     machine.pace = 0.5
     assert speeds_of(workspace, {"control": NET}, "cpu", say)["control"]["samples_per_s"] == 400.0
-    assert len(list((tmp_path / "speeds").glob("*.json"))) == 2
 
 
 def test_a_damaged_file_is_measured_again(tmp_path, machine):

@@ -62,12 +62,10 @@ def test_a_trial_plays_on_pipes(home, monkeypatch):
     ("options", "line"),
     [
         (["--model", "nothing"], "runs begins so; `gonn models` lists them; valid: {id} (search ?)"),
-        (["--model", "0123"], "runs begins so; `gonn models` lists them; valid: {id} (search ?)"),
         (["--model", ""], "MODEL: not given; `gonn models` lists the trained nets; valid: a trial's id"),
         (["--model", "/no/such/file"], "MODEL=/no/such/file: no trial and no file"),
         (["--model", "{trial}@5"], "samples=5: trial"),
         (["--model", "{trial}", "--choice", "best"], "choice=best"),
-        (["--model", "{trial}", "--symmetries", "4"], "symmetries=4"),
         (["--model", "{trial}", "--passing", "guard"], "passing=guard: asks another engine"),
         (["--model", "{trial}", "--guard", "no-such-engine"], "no-such-engine: no such program"),
         (["--model", "{trial}", "--guard", "false"], "guard=false: does not answer as a GTP engine"),

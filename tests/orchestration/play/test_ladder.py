@@ -117,10 +117,7 @@ def test_killed_in_the_middle_it_goes_on_with_what_was_played(workspace, tmp_pat
 def test_without_a_level_between_there_is_no_link(workspace):
     ladder, _ = play(workspace, levels={1: 5000, 4: 6000, 7: 7000, 10: 8000})
     assert ladder.file.link.player is None
-    assert (
-        ladder.file.link.note
-        == "No link to GNU Go: gonn-b5 s1 @100k took 0 of 10 at level 1; nothing between 0 and 100 %."
-    )
+    assert "took 0 of 10 at level 1" in ladder.file.link.note
 
 
 def test_levels_are_tried_from_the_weakest_on(tmp_path):
@@ -172,11 +169,9 @@ def test_which_run_of_a_base_is_taken(tmp_path):
     made = plan_study(tmp_path, "last_move_input", budget="cpu", seeds=(1, 2))
     train(made, {}, skip=[("control", 2)])
     workspace = Workspace(tmp_path)
-    assert base_trial(workspace, "gonn-b5", "kgs", "cpu", 1).name == made.study.trials_of("control")[1]
-    assert (
-        base_trial(workspace, made.study.trials_of("control")[1][:8], "starter", "cpu", 1).name
-        == made.study.trials_of("control")[1]
-    )
+    control = made.study.trials_of("control")[1]
+    assert base_trial(workspace, "gonn-b5", "kgs", "cpu", 1).name == control
+    assert base_trial(workspace, control[:8], "starter", "cpu", 1).name == control
     for values in (("gonn-b5", "kgs", "cpu", 2), ("gonn-b5", "starter", "cpu", 1), ("gonn-b5", "kgs", "gpu", 1)):
         with pytest.raises(SettingError, match="BASE=gonn-b5: no finished trial"):
             base_trial(workspace, *values)
@@ -186,16 +181,8 @@ def test_which_run_of_a_base_is_taken(tmp_path):
 
 def test_snapshots_by_their_samples(tmp_path):
     folder = untrained_trial(tmp_path, training__samples=20_000)
-    assert (
-        [spec.samples for spec in snapshot_specs(folder, None)]
-        == [spec.samples for spec in snapshot_specs(folder, "20k")]
-        == [20_000]
-    )
-    for sizes, problem in (
-        ("30k", "no snapshots at 30000 samples"),
-        ("20k,many", "not numbers of samples"),
-        ("", "not numbers of samples"),
-    ):
+    assert [[spec.samples for spec in snapshot_specs(folder, sizes)] for sizes in (None, "20k")] == [[20_000]] * 2
+    for sizes, problem in (("30k", "no snapshots at 30000 samples"), ("20k,many", "not numbers of samples")):
         with pytest.raises(SettingError, match=problem):
             snapshot_specs(folder, sizes)
     (folder / "snapshots" / "20000.safetensors").unlink()

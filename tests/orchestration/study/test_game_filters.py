@@ -78,27 +78,13 @@ def test_a_data_set_with_a_third_filter_of_its_own(gonn, folder, tmp_path, monke
     status, _, err = gonn("plan", "mover_rank_filter", "--data", "kgs", "--data-dir", str(folder), "--budget", "smoke")
     games.unlink()
     assert status == 2
-    assert (
-        err.splitlines()[-1]
-        == "DATA=kgs: its own filter (min_rank 3) is neither the off nor the on value of mover_rank_filter; "
-        "valid: another data set, or DESIGN=leave-one-out"
-    )
+    assert err.splitlines()[-1].startswith("DATA=kgs: its own filter (min_rank 3) is neither the off nor the on value")
 
 
 def test_a_trial_of_a_filter_alone(gonn, folder):
     job = folder / "job.json"
-    status, _, err = gonn(
-        "train",
-        "gonn-b5",
-        "--budget",
-        "smoke",
-        "--data",
-        str(folder / "all.tar"),
-        "--set",
-        "data.games.max_handicap=0",
-        "--job",
-        str(job),
-    )
+    words = ["--budget", "smoke", "--set", "data.games.max_handicap=0", "--data", str(folder / "all.tar")]
+    status, _, err = gonn("train", "gonn-b5", *words, "--job", str(job))
     assert status == 2 and not job.exists()
     assert err.splitlines()[-1].startswith(
         "--set data.games={'max_handicap': 0}: a job file names a data set's own views"

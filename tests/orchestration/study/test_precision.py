@@ -8,7 +8,6 @@ import pytest
 from ablations.registry import load_registry
 from ablations.request import Request
 from ablations.resolve import resolve_study
-from ablations.schema import budget_label
 from ablations.search import Search
 from ablations.settings import line_of
 from ablations.study import read_study
@@ -66,18 +65,6 @@ def test_a_screen_and_a_first_look_are_in_it_too(home):
     names = "parametric_relu,last_move_input,ladder_input"
     screen = resolve_study(Request(name=names, design="screen", budget="smoke", precision="bf16"))
     assert {arm.config.training.precision for arm in screen.arms} == {"bf16"} and screen.budget.label == "smoke-bf16"
-
-
-def test_the_budgets_own_is_that_of_the_base(home):
-    """The budget gpu declares bf16, and so do bases that say themselves how they are scaled for it."""
-    registry = load_registry()
-    gpu = registry.budget("gpu")
-    for name in ("gonn-b5", "lczero-s"):
-        base = registry.base(name)
-        assert base.in_precision(gpu, "bf16") is gpu and base.in_precision(gpu, None) is gpu
-        assert base.in_precision(gpu, "fp32").label == "gpu-fp32"
-        assert base.overrides(base.in_precision(gpu, "fp32"))["training.precision"] == "fp32"
-    assert budget_label("cpu", None) == "cpu"
 
 
 def test_two_precisions_are_not_compared(home):

@@ -1,7 +1,6 @@
 """Rates that a study adopts: a number, a search's, or one searched for each arm."""
 
 import dataclasses
-import json
 import shutil
 
 import pytest
@@ -120,18 +119,11 @@ def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own
     one, other = begun
     assert rates == {control.id: AdoptedRate(0.1, one.id), treatment.id: AdoptedRate(0.2, other.id)}
     assert (one.trials, one.seed, one.validation) == (other.trials, other.seed, other.validation)
-    assert one.id.startswith(f"lr-{plan.study.base}-smoke") and other.id.startswith(
-        f"lr-{treatment.id}-{plan.study.base}-smoke"
-    )
     assert one.seed not in plan.study.seeds
     tuned = at_found_rates(plan, rates, home).study
     assert tuned.id != plan.study.id and tuned.title.endswith("; each arm at the learning rate found for it")
     for arm in tuned.arms:
-        assert (
-            arm.config.training.optimiser.learning_rate
-            == rates[arm.id].rate
-            == json.loads(arm.values["training.optimiser.learning_rate"])
-        )
+        assert arm.config.training.optimiser.learning_rate == rates[arm.id].rate
         assert arm.rate_found_by == rates[arm.id].search
 
 
@@ -210,8 +202,6 @@ def test_a_declared_rate_that_cannot_be_adopted(home, declare):
 @pytest.mark.parametrize("folder, name, line, where", [
     ("bases", "gonn-b5", "lr: {cpus: 0.1}", "bases/gonn-b5.yaml.lr=cpus: no such budget"),
     ("bases", "gonn-b5", "lr: {cpu: search}", "lr.cpu"),
-    ("bases", "gonn-b5", "lr: {cpu: 0}", "lr.cpu"),
-    ("cards/gonn", "parametric_relu", "lr: {gonn-b5: 0.1}", "cards/gonn/parametric_relu.yaml.lr=gonn-b5: "),
     ("cards/go_nn", "momentum_matched_rate", "lr: {go-nn.cpu: 0.1}",
      "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: "),
 ])  # fmt: skip

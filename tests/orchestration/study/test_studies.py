@@ -72,25 +72,16 @@ def test_two_commands_at_once_share_one_control(home):
 
 def test_what_a_study_prints(home):
     out, err = ((home / f"parametric_relu.{kind}").read_text() for kind in ("out", "err"))
-    said = err.splitlines()
-    assert (
-        said[0]
-        == "NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke DESIGN=add-one SEEDS=1 DEVICE=auto RUNNER=local"
-    )
-    assert re.fullmatch(
-        r"study parametric_relu-gonn-b5-smoke-starter-[0-9a-f]{6}: 2 trials, 0 of them done already; data starter",
-        said[1],
+    settings, summary, *_ = err.splitlines()
+    assert settings.startswith("NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke DESIGN=add-one SEEDS=1 ")
+    assert re.match(
+        r"study parametric_relu-gonn-b5-smoke-starter-[0-9a-f]{6}: 2 trials, 0 of them done already", summary
     )
     assert "\x1b" not in out + err and "\r" not in out + err and "Traceback" not in err
     assert "2/2 trials done" in out and all(len(line) <= 160 for line in out.splitlines() if "trials done" not in line)
-    for words in (
-        "Arms: test, ",
-        "Effects on the loss: ",
-        "Claims of the documents",
-        "not a result (1 seed, ",
-        "\nreport: ",
-    ):
-        assert words in out
+    assert all(
+        words in out for words in ("Arms: test, ", "Effects on the loss: ", "not a result (1 seed, ", "\nreport: ")
+    )
     report = home / "out" / study_of(home, "parametric_relu")["id"]
     assert {"report.md", "arms.csv", "effects.csv", "figure.png"} <= {path.name for path in report.iterdir()}
 
@@ -108,12 +99,10 @@ def test_another_card_on_the_same_base_trains_only_its_treatment(home):
     before = contents(home / "runs")
     code, out, err = gonn(home, "plan", "global_pooling_head", "--budget", "smoke", "--seeds", "1")
     assert code == 0 and "to train: 1 of 2 trials of 5,120 samples, 5,120 in all\n" in out
-    assert re.search(r"\ntime: .+ with 1 trial at a time, evaluation included; ", out)
-    arms = [
-        re.fullmatch(r" (gonn-b5|without global_pooling_head) .* [0-9a-f]{16} (done|new) +", line)
-        for line in out.splitlines()
+    assert re.findall(r"(?m)^ (gonn-b5|without \w+) .* [0-9a-f]{16} (done|new) ", out) == [
+        ("gonn-b5", "done"),
+        ("without global_pooling_head", "new"),
     ]
-    assert [arm.groups() for arm in arms if arm] == [("gonn-b5", "done"), ("without global_pooling_head", "new")]
     assert contents(home / "runs") == before and len(list((home / "studies").iterdir())) == 2
 
 
@@ -125,11 +114,6 @@ def test_status_reports_and_evaluations_of_what_is_there(home):
     assert (code, err) == (0, "") and table.endswith(out)
     code, out, err = gonn(home, "evaluate", "parametric_relu", "--split", "validation", "--positions", "300")
     assert code == 0 and err == "evaluating gonn-b5 s1\nevaluating without parametric_relu s1\n"
-    assert [line.split()[0] for line in out.splitlines() if line.strip() and "─" not in line] == [
-        "arm",
-        "gonn-b5",
-        "without",
-    ]
     code, out, err = gonn(home, "evaluate", "parametric_relu")
     own, shown = (re.findall(r"(?m)^ ?(gonn-b5|without \w+) .* (\d+\.\d{4}) ", text) for text in (out, table))
     assert code == 0 and len(own) == 2 and own == shown

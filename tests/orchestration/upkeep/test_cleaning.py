@@ -14,8 +14,9 @@ from orchestration.cli import command as cli
 from orchestration.search.optuna_rates import all_searches, keep_search, open_journal
 from orchestration.upkeep import cleaning
 from reports.workspace import Workspace
-from tests.orchestration.fakes import config_tree, write_trial
+from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
+from tests.reports.made_studies import plan_study
 from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
 USED, LEFT, HELD, SEARCHED = ("1" * 16, "2" * 16, "3" * 16, "4" * 16)
@@ -47,27 +48,9 @@ def change(path: Path, **values) -> None:
 
 
 def write_study(home: Path, name: str) -> None:
-    tree = {
-        "format": 1,
-        "id": name,
-        "title": "t",
-        "cards": ["relu"],
-        "base": "gonn-b5",
-        "budget": "smoke",
-        "design": "add-one",
-        "data": "starter",
-        "coverage": "starter",
-        "pairing": "by_position",
-        "seeds": [1],
-        "arms": [{"id": "control", "label": "c", "config": config_tree(), "values": {}}],
-        "contrasts": [],
-        "trials": [{"trial": USED, "arm": "control", "seed": 1}],
-        "evaluations": [],
-        "thresholds": {},
-        "created": "2026",
-        "commit": "unknown",
-        "dirty": False,
-    }
+    study = plan_study(home / "elsewhere", "parametric_relu", seeds=(1,)).study
+    trials = [{"trial": USED, "arm": study.arms[0].id, "seed": 1}]
+    tree = study.model_dump(mode="json") | {"id": name, "trials": trials}
     (home / "studies" / name).mkdir(parents=True)
     (home / "studies" / name / "study.json").write_text(json.dumps(tree))
 
