@@ -126,3 +126,10 @@ def test_the_time_of_many_arms_follows_from_some_of_them(tmp_path, machine, monk
     samples = NET.training.samples + EVALUATION_SHARE * settings.looks
     expected = sum(samples * net_cost(config)[1] / 1e9 for config in arms.values()) / found.slots
     assert found == TimeEstimate(pytest.approx(expected), found.slots) and len(machine.measured) == 6 * TURNS
+
+
+def test_many_nets_have_fewer_turns_each(machine, tmp_path, monkeypatch):
+    monkeypatch.setattr(speeds, "MOST_TURNS", 9)
+    nets = {"relu": RELU, "net": NET, "wide": WIDE, "deep": DEEP}
+    entries = speeds.speeds_of(Workspace(tmp_path), nets, "cpu", lambda line: None)
+    assert [len(entry["turns"]) for entry in entries.values()] == [2] * 4 and len(machine.measured) == 8
