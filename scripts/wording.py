@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DONE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "scripts/wording.py")
-MOST = {"ablations": 0, "gonn_core": 2, "orchestration": 0, "reports": 0}
+MOST = {"ablations": 0, "gonn_core": 0, "orchestration": 0, "reports": 0}
 """Package -> avoided words that it may still have: lower the number as you reword."""
 LIST = re.compile(r"(?ms)^## Words$.*")
 TEXT = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}

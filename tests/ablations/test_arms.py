@@ -182,14 +182,6 @@ def together(registry, *names, base=None, design="add-one"):
     return where.base.id
 
 
-@pytest.mark.parametrize("base", [None, "gonn-b5", "lczero-s"])
-def test_cards_of_nets_without_a_base_in_common_can_never_be_compared(registry, base):
-    """Whatever base is given."""
-    error = error_of(together, registry, "chain_pooling", "smolgen", base=base)
-    assert (error.setting, error.value) == ("NAME", "chain_pooling,smolgen")
-    assert error.problem.startswith("chain_pooling and smolgen can never be compared in one study, for no base fits")
-
-
 def test_where_the_base_of_the_first_does_not_fit_one_that_fits_all_is_named(registry):
     error = error_of(together, registry, "center_init", "ladder_target_large")
     assert error.setting == "NAME" and error.valid.startswith("BASE=gonn-b4 or BASE=gonn-b4-2018-01 or ")
@@ -197,15 +189,6 @@ def test_where_the_base_of_the_first_does_not_fit_one_that_fits_all_is_named(reg
     assert error.setting == "BASE" and "ladder_target_large needs features.ladders" in error.problem
     for base in error.valid:
         assert together(registry, "center_init", "ladder_target_large", base=base) == base
-
-
-def test_three_of_which_two_fit_each_other_but_no_base_fits_all(registry, monkeypatch):
-    fitting = {"a": ["x", "y"], "b": ["y", "z"], "c": ["x", "z"]}
-    monkeypatch.setattr("ablations.arms.bases_of", lambda _, card: fitting[card.id])
-    monkeypatch.setattr("ablations.arms.misfit", lambda *_: "lacks it")
-    cards = [registry.card("elu").model_copy(update={"id": name}) for name in fitting]
-    error = error_of(check_fit, registry, cards, registry.base("gonn-b5"), "add-one", False)
-    assert error.problem == "no base fits all of them (a: x, y; b: y, z; c: x, z)"
 
 
 def test_conditions(registry):

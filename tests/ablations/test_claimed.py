@@ -6,7 +6,7 @@ import math
 import pytest
 
 from ablations.arms import Arms, resolve
-from ablations.claimed import Comparison, conditions_of, differences, in_brief, opposed
+from ablations.claimed import Comparison, conditions_of, differences, opposed
 from ablations.data.schema import dataset_names
 from ablations.registry import load_registry
 from ablations.schema import ANY_GAMES, Claim, Enhancement
@@ -280,11 +280,6 @@ def test_nets_that_are_none_of_ours(registry, apart):
     )
 
 
-def test_planes_that_no_setting_makes_are_a_difference(registry, apart):
-    fewer = changed(registry, "parametric_relu", "early_loss", planes=12)
-    assert apart("parametric_relu", "early_loss", "gpu", declared=fewer) == ("the planes (13 instead of 12)",)
-
-
 def test_opposite_statements_about_one_number_are_refused(registry):
     declared = registry.cards["parametric_relu"]
     claim = claim_of(declared, "early_loss")
@@ -300,27 +295,6 @@ def test_opposite_statements_about_one_number_are_refused(registry):
     both = declared.model_copy(update={"claims": (claim, other)})
     with pytest.raises(SettingError, match="early_loss, other: opposite statements about one number"):
         dataclasses.replace(registry, cards={**registry.cards, declared.id: both}).card(declared.id)
-
-
-def test_many_differences_are_told_by_their_number():
-    few = ("samples (1 instead of 2)", "net.trunk.width (32 instead of 192)")
-    assert in_brief(few) == ", ".join(few)
-    many = (
-        *few,
-        "the games (kgs instead of GoGoD)",
-        "features.ko (True instead of False)",
-        "net.activation (a instead of b)",
-    )
-    assert in_brief(many) == (
-        "samples (1 instead of 2), the games (kgs instead of GoGoD), 1 setting of the planes, 2 settings of the net"
-    )
-
-
-def test_where_the_kind_differs_its_settings_are_not_listed(apart):
-    here = apart("parametric_relu", "early_loss", "cpu")
-    assert [each for each in here if each.startswith("training.schedule")] == [
-        "training.schedule.kind (linear instead of gonn)"
-    ]
 
 
 def test_no_two_opposite_claims_are_judged_in_one_study(registry):

@@ -61,18 +61,6 @@ def test_every_named_card_exists_and_every_card_is_named(coverage):
     assert all(sections_of(coverage, card) for card in cards)
 
 
-def test_a_card_comes_from_a_document_that_it_cites(coverage):
-    for card in load_registry().cards.values():
-        cited = {claim.document for claim in card.claims}
-        assert not cited or cited & {document for document, _ in sections_of(coverage, card.id)}, card.id
-
-
-def test_reasons_say_something(coverage):
-    for each in coverage.values():
-        for section in each.sections:
-            assert all(len(why.split()) >= 4 for why in section.without.values()), section.heading
-
-
 @pytest.mark.parametrize(
     "text, problem",
     [

@@ -3,13 +3,11 @@
 import pytest
 
 from ablations.registry import (
-    find_card,
     load_registry,
     matching,
     suggestions,
     topic_of,
 )
-from gonn_core.errors import SettingError
 
 REGISTRY = load_registry()
 
@@ -26,14 +24,6 @@ REGISTRY = load_registry()
 ])  # fmt: skip
 def test_the_likeliest_suggestion_comes_first(name, first):
     assert suggestions(REGISTRY, name)[0] == first
-
-
-@pytest.mark.parametrize("name", ["foo", "\x1b[31m[red]<b>\n`", "x" * 10_000])
-def test_nothing_is_suggested_where_nothing_is_like_it(name):
-    assert suggestions(REGISTRY, name) == []
-    with pytest.raises(SettingError) as error:
-        find_card(REGISTRY, name)
-    assert error.value.setting == "NAME" and error.value.valid.startswith("`make list`")
 
 
 def test_words_are_looked_for_in_names_titles_settings_and_values():

@@ -7,7 +7,7 @@ import pytest
 from ablations.designs import budget_config
 from ablations.schema import Claim
 from ablations.screens.arms import screen_arms
-from ablations.screens.choice import ScreenPlace, base_of_most, choose, groups, large_claim, parse_names
+from ablations.screens.choice import ScreenPlace, base_of_most, choose, large_claim, parse_names
 from gonn_core.errors import SettingError
 from tests.ablations.screened import REGISTRY
 
@@ -100,11 +100,6 @@ def test_effects_claimed_to_be_large_are_held_in_groups(value, is_large):
     assert not singly.held
 
 
-def test_the_base_of_a_group():
-    bases = {group: base_of_most(parse_names(REGISTRY, group)) for group in ("all", "gonn", "go_nn", "data")}
-    assert bases == {"all": "gonn-b5", "gonn": "gonn-b5", "go_nn": "go-nn", "data": "gonn-b5"}
-
-
 @pytest.mark.parametrize("group", ["cazenave", "go_nn", "net.trunk"])
 def test_groups_make_screens(group):
     where = place(base_of_most(parse_names(REGISTRY, group)))
@@ -112,8 +107,3 @@ def test_groups_make_screens(group):
     design = screen_arms(choice.flips, choice.cards)
     assert len({arm.config for arm in design.arms}) == len(design.arms)
     assert set(ids(choice)) | set(choice.left_out) == {card.id for card in parse_names(REGISTRY, group).cards}
-
-
-def test_every_group_has_two_members():
-    for group in groups(REGISTRY):
-        assert len(parse_names(REGISTRY, group).cards) > 1

@@ -65,11 +65,6 @@ def test_years_and_months_are_found_and_missing_ones_named(kgs):
     assert len(dataset.missing) == 13 and "KGS-2000[-_]*" in dataset.missing
 
 
-def test_the_same_archive_twice_is_read_once(kgs):
-    year_archive(kgs / "copy", "KGS-2001-19-3-.tar", 2001)
-    assert len(load_dataset("kgs", kgs).sources) == 5
-
-
 def test_prepared_data(kgs, tmp_path):
     data = prepare(load_dataset("kgs", kgs), tmp_path / "stores")
     assert {split: view.n for split, view in data.views.items()} == {"train": 48, "validation": 48, "test": 24}
@@ -134,12 +129,6 @@ def test_any_path_is_a_data_set_split_by_hashed_game(tmp_path, where):
 )
 def test_studies_call_a_data_set_by_its_name_or_the_last_part_of_its_path(given, label):
     assert dataset_label(given) == label
-
-
-def test_names_in_paths_are_made_printable(tmp_path):
-    year_archive(tmp_path / "evil\x1b[31m", "a.tar", 2010, range(60))
-    dataset = load_dataset(str(tmp_path / "evil\x1b[31m"))
-    assert dataset.label == "evil\\x1b[31m"
 
 
 @pytest.mark.parametrize(

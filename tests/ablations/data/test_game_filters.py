@@ -8,21 +8,13 @@ import pytest
 from ablations.data.datasets import load_dataset, prepare, row_filter, training_view
 from ablations.data.schema import EVERYTHING, FilterDeclaration, filled, own_games, with_view
 from ablations.schema import Toggle
-from gonn_core.config import TrialConfig, config_paths, trial_id, with_values
+from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import UserError
 from gonn_core.records.views import RowFilter
 from gonn_core.settings.data import GamesConfig
 from tests.records.sgf_tools import ROOT, numbered_game, tar_bytes
 
 HANDICAP = SimpleNamespace(id="even", toggles={"data.games.max_handicap": Toggle(off=361, on=0)})
-
-
-def test_everything_gives_each_filter_a_value():
-    assert None not in EVERYTHING.model_dump().values() and set(EVERYTHING.model_dump()) == set(
-        GamesConfig.model_fields
-    )
-    assert {f"data.games.{name}" for name in GamesConfig.model_fields} <= set(config_paths())
-    assert set(GamesConfig.model_fields) <= set(FilterDeclaration.model_fields) == set(RowFilter.__dataclass_fields__)
 
 
 def test_only_what_is_toggled_and_unset_is_filled():

@@ -8,20 +8,17 @@ import re
 
 import pytest
 
-from gonn_core.play.match.record import GameLine, Match
 from reports.book.book import book_page, worth_showing, write_book
 from reports.book.claims import claims_section
 from reports.book.cost import Gain, front
 from reports.play.ladder import elo_of_nats, uncertainty
-from reports.play.matches import Played, against_engine
 from reports.results.compare import OnPage
 from reports.results.decisions import load_results
-from reports.results.nets import level, measured_nets, structure
+from reports.results.nets import level, measured_nets
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.report import make_report
-from reports.tables.cells import Column, Row, Table
-from reports.tables.writers import csv_text
+from reports.tables.cells import Table
 from tests.reports.made_studies import plan_study, registry, train
 from tests.reports.worth.made import effect
 
@@ -84,27 +81,6 @@ def test_ours_stands_among_them_as_published_with_its_interval_and_trials(sectio
     assert any("4 of 15 training years" in note for note in table(sections, "comparison").notes)
 
 
-def test_cells_of_games_are_text_in_csv():
-    """No list of another notation."""
-    ours = {"kind": "net", "trial": "t", "samples": 9, "choice": {"kind": "argmax"}}
-    engine = {"kind": "engine", "name": "GNU Go", "command": ["gnugo", "--level", "10"]}
-    game = GameLine(game=0, winner="A", black="A", result="B+3.5", end="passes", moves=200)
-    match = Match("m", {"A": ours, "B": engine}, {}, {}, 0, (game, game), 0)
-    cell = against_engine(Played((match,)), {"t": 9}, "GNU Go")
-    text = csv_text(Table("t", "t", (Column("gnugo", "g"),), (Row("r", {"gnugo": cell}),)))
-    assert text.splitlines()[1] == '"level 10: 100 % (2/2), argmax"'
-
-
-def test_other_published_metrics_have_the_perplexities_of_the_document(sections):
-    found = {row.key: row.cells for row in table(sections, "stats").rows}
-    twelve = next(cells for key, cells in found.items() if "12 blocks, KGS" in key)
-    assert twelve["perplexity"].value == pytest.approx(3.967, abs=5e-4)  # as the document works out
-    (ours,) = [cells for key, cells in found.items() if key.startswith("here")]
-    assert ours["nats"].evaluation == 1  # history dropped, as in the published test rows
-    arms = table(sections, "stats-all").rows
-    assert len(arms) == 4 and all(row.cells["nats"].trials for row in arms)
-
-
 def test_every_claim_of_every_card_is_there_once(sections):
     claims = rows(table(sections, "claims"))
     assert {"last_move_input: accuracy", "parametric_relu: slopes_turn_negative"} <= claims.keys()
@@ -115,15 +91,6 @@ def test_claims_never_run_name_the_command(sections):
     ways = {key: cells["how"].text for key, cells in rows(table(sections, "claims")).items()}
     assert ways["ladder_block 1"] == "make ablation NAME=ladder_block DATA=gogod-1995"  # the claim's own games
     assert ways["ladder_only_target 1"].endswith(", then gonn probe ladder_only_target")
-
-
-def test_claims_of_probes_that_were_not_asked_name_the_study(tmp_path):
-    made = plan_study(tmp_path, "ladder_input", budget="cpu", seeds=(1, 2))
-    train(made, {})
-    report = reported(made)
-    claims = claims_section(registry(), [report], []).folded[0]
-    ways = [cells["how"].text for cells in rows(claims).values() if cells["card"].text == "ladder_input"]
-    assert any(f"gonn probe {made.study.id}" in way for way in ways)
 
 
 def test_the_study_nearest_to_a_claim_counts(tmp_path):
@@ -159,16 +126,6 @@ def test_elo_is_read_from_straight_lines_inside_the_table_alone():
     assert elo_of_nats(*curve, 2.01) is None and elo_of_nats(*curve, 0.49) is None
     with pytest.raises(ValueError, match="3 points"):
         uncertainty([1.0, 2.0], [0, 1])
-
-
-def test_nets_measured_on_gogod_are_read_from_the_correspondence(tmp_path):
-    made = plan_study(tmp_path, "ko_plane", budget="cpu", seeds=(1, 2, 3), data="gogod", coverage="gogod")
-    train(made, {})
-    report = reported(made)
-    section = next(each for each in book_page([report], [], registry()).sections if each.title.startswith("Elo"))
-    ours = next(each for each in section.tables if each.name == "elo-ours")
-    strength = rows(ours)[ours.rows[0].key]["elo"].value
-    assert strength[1] < strength[0] < strength[2] and 0 < strength[0] < 700
 
 
 def test_the_bases_have_accuracies_by_guesses_and_gaps(sections):
@@ -208,9 +165,3 @@ def test_without_any_result_the_published_rows_are_there_and_what_an_earlier_rep
     text = write_book([reported(made)], registry(), book).with_name("index.md").read_text()
     assert "Darkforest" in text and "Nothing measured on KGS or GoGoD" in text and "make ablation NAME=ladder" in text
     assert not (book / "old.csv").exists() and (book / "mine.txt").exists()
-
-
-def test_every_base_has_a_structure():
-    bases = {name: structure(base.config.net) for name, base in registry().bases.items()}
-    assert all(bases.values()) and bases["gonn-b12"] == "ResNet 12 blocks of 192"
-    assert bases["clark-full"] == "CNN 7 layers of 64 and 1 full" and bases["lczero-s"] == "encoder 6 layers of 192"

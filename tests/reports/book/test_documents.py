@@ -7,7 +7,7 @@ import pytest
 
 from ablations.published_results import Published
 from gonn_core.config import parse_model
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import SettingError
 from reports.book.book import book_page
 from reports.book.published import NOT_HERE, comparable
 from reports.results.decisions import load_results
@@ -155,28 +155,6 @@ def test_the_ablation_study_has_ours_beside_the_published(reports, tables):
     assert "36.55 %,,,,7.59" not in csv_text(table) and "0.3655" in csv_text(table)
 
 
-def test_curves_have_the_nets_of_the_card_in_either_state(reports, tables):
-    table = tables["figures-cazenave"]
-    one, three = rows(table, figure="8")
-    assert "cazenave-7x128 (cpu" in one["ours"].text and "with three_output_planes" in three["ours"].text
-    assert " % [" in one["here"].text and one["here"].trials
-    assert not set(one["here"].trials) & set(three["here"].trials)
-    without, norm = rows(table, figure="11")
-    assert (
-        norm["ours"].text == "here: cazenave-7x128 with golois_block (cpu, kgs, 100k, 3 seeds)"
-        and 0 < norm["here"].value[0] < 2
-    )
-    assert any("Ours: cazenave-7x128: cpu budget, kgs" in note for note in table.notes)
-    # Errors of a net with three planes are over them, as the document's (Fig. 9).
-    net = next(net for net in measured_nets([each.results for each in reports]) if "three" in net.label)
-    first, over = (level(net, 0, metric).delta for metric in ("squared_error", "squared_error_planes"))
-    (three,), (one,) = (rows(table, figure=figure, measure="test error") for figure in ("9", "10"))
-    assert over == pytest.approx(first + 0.2) and three["here"].value[0] == over
-    assert one["here"].value == without["here"].value  # of one plane
-    # Trained on cross-entropy: no training error of theirs is like the figure's.
-    assert all(cells["ours"].text == NOT_HERE for cells in rows(table, measure="training error"))
-
-
 def test_each_net_is_read_as_its_document_tests(reports):
     """GoNN's test rows have lost some of their history; the others' have all that the net sees."""
     nets = {net.study.base: net for net in measured_nets([report.results for report in reports]) if net.base}
@@ -185,19 +163,6 @@ def test_each_net_is_read_as_its_document_tests(reports):
     gonn = nets["gonn-b5"]
     trials = tuple(replace(t, evaluations=(t.evaluations[0], None, t.evaluations[2])) for t in gonn.trials)
     assert comparable(registry(), replace(gonn, trials=trials)) == 0  # that one was not made
-
-
-def test_a_net_of_several_documents_stands_once_in_the_comparison(bare):
-    (clark,) = [cells for cells in rows(bare["comparison"]) if "Clark" in cells["source"].text]
-    assert [clark[key].text for key in ("parameters", "kgs", "gogod", "steps", "gnugo")] == [
-        "~560,000",
-        "44.4 %",
-        "41.1 %",
-        "147M",
-        "87% (172/200)",
-    ]
-    where = clark["where"].text
-    assert "clark_storkey_2014" in where and "41.06 % ‡" in where and "44.4 %" in where and "172/200 is 86 %" in where
 
 
 def test_what_the_document_as_stored_does_not_state_is_marked_and_explained(bare):
@@ -214,7 +179,6 @@ def test_what_the_document_as_stored_does_not_state_is_marked_and_explained(bare
 
 GAIN = {"change": "c", "gain": "g", "evidence": "stated"}
 GAMES = {"source": "s", "net": "n", "opponent": "o", "evidence": "stated"}
-ROW = {"structure": "s", "source": "s", "data": "d", "evidence": "stated"}
 
 
 @pytest.mark.parametrize(
@@ -228,9 +192,3 @@ def test_what_stands_beside_a_published_row_must_be_declared(tree, problem):
     published = parse_model(Published, {"id": "x", "document": "gonn_sandbox", "section": "s", **tree}, "x.yaml")
     with pytest.raises(SettingError, match=problem):
         replace(registry(), published={"x": published}).check()
-
-
-@pytest.mark.parametrize("tree", [{}, {"games": [GAMES]}, {"rows": [{**ROW, "ours": {"base": "b", "card": "c"}}]}])
-def test_a_published_row_that_says_nothing_is_refused(tree):
-    with pytest.raises((InputError, SettingError)):
-        parse_model(Published, {"id": "x", "document": "gonn_sandbox", "section": "s", **tree}, "x.yaml")

@@ -1,15 +1,11 @@
 """Ladders in the report: ratings from the matches, the table beside the published one, the picture, nats read from the
 ladder."""
 
-import json
-
 import numpy as np
 import pytest
 
-from gonn_core.errors import InputError, SettingError
-from gonn_core.files.json_files import read_json
 from reports.book.elo import TO_RATE, elo_section
-from reports.play.ladder import elo_of_nats, ladder_table, ladder_text, load_ladders, read_ladder, uncertainty
+from reports.play.ladder import elo_of_nats, ladder_table, ladder_text, read_ladder, uncertainty
 from reports.play.rating import rate
 from reports.results.decisions import load_results
 from reports.results.nets import measured_nets
@@ -66,12 +62,6 @@ def test_rungs_without_games_are_not_rated(tmp_path):
     assert any("2 of the 4 rungs are not linked" in text for text in texts) and "No link to GNU Go" in texts[-1]
 
 
-def test_another_choice_of_moves_is_a_rung_but_no_point_of_the_curve(tmp_path):
-    rungs = [*RUNGS, rung(100_000, 2.4, 0.37, kind="argmax")]
-    found = read_ladder(write_ladder(tmp_path, rungs, [(80, 20), (70, 30), (60, 40), (90, 10)]), tmp_path / "matches")
-    assert found.rated() == [0, 1, 2, 3, 4] and found.curve() == [0, 1, 2, 3]
-
-
 def test_the_section_names_the_command_until_there_are_games(ladder):
     assert TO_RATE in elo_section(registry(), []).sentences
     section = elo_section(registry(), [], [ladder])
@@ -99,16 +89,3 @@ def test_reading_adds_the_variance_of_the_ratings():
     margin = (0.25 * 900 + 0.25 * 1600) ** 0.5
     assert elo_of_nats(*curve, 2.25, None, covariance) == pytest.approx((600, 600 - margin, 600 + margin))
     assert elo_of_nats(*curve, 2.5, None, covariance)[2] == pytest.approx(430)
-
-
-def test_ladders_of_a_workspace(tmp_path, ladder):
-    assert [each.file.id for each in load_ladders(tmp_path / "elo", tmp_path / "matches")] == [ladder.file.id]
-    assert load_ladders(tmp_path / "nowhere", tmp_path / "matches") == []
-    path = next((tmp_path / "elo").glob("*/elo.json"))
-    tree = read_json(path)
-    path.write_text(json.dumps({**tree, "rungs": tree["rungs"][:1]}))
-    with pytest.raises(SettingError, match="rungs"):
-        read_ladder(path, tmp_path / "matches")
-    path.write_text(json.dumps({**tree, "matches": ["feedfeedfeedfeed"]}))
-    with pytest.raises(InputError, match="no match"):
-        read_ladder(path, tmp_path / "matches")

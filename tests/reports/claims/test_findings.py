@@ -11,7 +11,7 @@ from reports.results.decisions import load_results
 from reports.results.group import MAIN
 from reports.study.report import make_report
 from reports.study.tables import report_tables
-from reports.weights.statistics import statistic, untrained_weights
+from reports.weights.statistics import statistic
 from tests.reports.made_studies import plan_study, registry, registry_with, train
 
 CLAIMS = {
@@ -197,14 +197,6 @@ def test_speed_is_stated_but_never_judged(tmp_path):
     assert "the device (cpu)" in finding.measured.note
 
 
-def test_cards_that_are_gone_leave_the_rest_of_the_report(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
-    report = make_report(load_results(made.study, made.runs), registry_with(right={}))
-    assert report.findings == () and report_tables(report).table("claims").notes == (
-        "No claims are declared for: parametric_relu.",
-    )
-
-
 # Weights
 
 
@@ -310,13 +302,3 @@ def test_symmetry_of_filters_by_hand():
     sloped = np.tile(columns.astype(float), (4, 3, 1, 1))
     assert statistic("kernel_symmetry", {"stem.kernel": sloped})["stem.kernel"] == pytest.approx(0.0)
     assert statistic("kernel_symmetry", {"layers.2.kernel": filters, "stem.bias": filters[:, 0, 0, 0]}) == {}
-
-
-def test_only_free_weights_have_a_symmetry_to_find():
-    """Drawn at random a filter of 7x7 has 9 of 48 parts of its variance in common; tied ones lie in orbits."""
-    from ablations.arms import resolve
-    from ablations.registry import load_registry
-
-    arms = resolve(load_registry(), "reflection_preserving", "paper")
-    free, tied = (statistic("kernel_symmetry", untrained_weights(config)) for config in (arms.off, arms.on))
-    assert list(free.values()) == [pytest.approx(9 / 48, rel=0.05)] and tied == {}

@@ -6,13 +6,11 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from ablations.schema import Claim
-from ablations.wording import claim_text
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.probes.suite import picture_cases
 from gonn_core.go.points import point
 from reports.claims import measures
-from reports.claims.findings import claimed_text
 from reports.play.win_rates import SeedGames, WinRate, win_rate_effect
 from reports.results.decisions import load_results
 from reports.stats.verdicts import EffectVerdict
@@ -97,16 +95,6 @@ def test_two_positions_are_read_off_one_net(made, monkeypatch):
     assert measured.text.startswith("44.0 points [27.") and measured.text.endswith("] at 5M samples")
     assert "3 seeds, 37.0 to 50.0 points" in measured.note
     assert {picture_cases()[name] for name in says} == set(says)
-
-
-def test_what_it_says_in_words():
-    cards = registry_with(**CLAIMS).card("made_up")
-    texts = {claim.id: (claim_text(claim), claimed_text(claim)) for claim in cards.claims}
-    assert texts["without"] == ("lower nats without history at 5M", "nats, no history: decrease")
-    assert texts["answers"] == (
-        "45.1 points lastmove - nolastmove A2 with it at 5M",
-        "probability of A2 in lastmove minus that in nolastmove with it: 45.1 points",
-    )
 
 
 @pytest.mark.parametrize(

@@ -64,18 +64,6 @@ def test_claimed_values(ruler, verdict):
     assert judged(drawn(ruler), VALUE).verdict is verdict
 
 
-def test_the_same_the_other_way_round():
-    claim = ClaimedEffect("increase", 0.024, 0.024)
-    for delta, half, verdict in (
-        (0.024, 0.005, REPLICATED),
-        (0.05, 0.01, LARGER),
-        (0.008, 0.006, SMALLER),
-        (-0.008, 0.004, CONTRADICTED),
-    ):
-        assert judged(around(delta, half), claim).verdict is verdict
-        assert judged(around(-delta, half), VALUE).verdict is verdict
-
-
 def test_an_estimate_of_the_other_sign_is_never_smaller_than_claimed():
     for delta in np.linspace(-0.08, 0.08, 65):
         for half in (0.0005, 0.002, 0.01, 0.04):
@@ -92,13 +80,6 @@ def test_what_is_not_shown_among_others_replicates_nothing():
     assert judged(effect, wide).verdict is CONSISTENT
     assert judged(replace(effect, q=0.2), wide).verdict is NOT_SHOWN
     assert judged(replace(around(-0.06, 0.02), q=0.06), VALUE).verdict is NOT_SHOWN
-
-
-def test_a_zone_that_holds_nothing_is_never_replicated():
-    """A claim below the smallest effect cannot be told from none, however precise the measurement is."""
-    small = ClaimedEffect("decrease", -0.001, -0.001)
-    assert judged(around(-0.001, 0.0005), small).verdict is CONSISTENT
-    assert judged(around(-0.0004, 0.0005), small).verdict is NOT_SHOWN
 
 
 def test_ranges_open_and_closed():
@@ -186,12 +167,6 @@ def test_levels(level, half, verdict):
     for direction in ("increase", "decrease"):
         claim = ClaimedEffect(direction, 0.4, 0.4, of_level=True)
         assert judge_claim(around(level, half), claim, 0.1, THRESHOLDS).verdict is verdict
-
-
-def test_a_level_of_nothing_can_be_replicated():
-    claim = ClaimedEffect("decrease", 0.0, 0.0, of_level=True)
-    assert judge_claim(around(0.0004, 0.0005), claim, 0.001, THRESHOLDS).verdict is REPLICATED
-    assert judge_claim(around(0.002, 0.0015), claim, 0.001, THRESHOLDS).verdict is NOT_SHOWN
 
 
 def test_layers_have_the_verdict_that_all_of_them_have():

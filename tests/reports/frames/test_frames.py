@@ -106,17 +106,6 @@ def test_effects_are_those_of_the_report(made):
     assert set(frame.metric) >= {"nats", "top1", "top4"} and set(frame.split) == {"test", "validation"}
 
 
-def test_claims_have_the_verdicts_of_the_report(made):
-    first = made[0]
-    frame = frames.claims(workspace=first.folder, study=first.study.id)
-    report = make_report(load_results(first.study, first.runs, first.study_folder), first.registry)
-    assert frame.card.str.cat(frame.claim, sep=": ").tolist() == [finding.name for finding in report.findings]
-    measured = {finding.name: finding.measured for finding in report.findings if finding.claim.metric == "nats"}
-    for _, row in frame[frame.metric == "nats"].iterrows():
-        ours = measured[f"{row.card}: {row.claim}"]
-        assert [row.ours_value, row.ours_low, row.ours_high] == ours.value and row.verdict == ours.verdict
-
-
 def test_games_say_who_played_and_how_they_ended(made):
     frame = frames.games(workspace=made[0].folder)
     assert len(frame) == 6 and frame.points_a.sum() == 3

@@ -103,14 +103,6 @@ def shown(text: str) -> str:
     return unescape(re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style)[^>]*>.*?</\1>", "", text)))
 
 
-def test_the_box_counts_verdicts_and_counts_of_parameters_apart(text):
-    seen = " ".join(shown(text).split())
-    assert "2 enhancements: 1 helps, 1 underpowered" in seen and "Counts of parameters" in seen
-    assert "Unfinished" in seen and "Diverged" in seen
-    assert seen.index("2 enhancements") < seen.index("Δ test nats") < seen.index("Claims of the documents")
-    assert seen.count("(missing") == 1, "the years of the games once"
-
-
 def test_a_row_an_enhancement_with_interval_p_trials_and_command(made, page):
     rows: dict[str, list[str]] = {}
     for row in page.rows:

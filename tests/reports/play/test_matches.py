@@ -69,16 +69,6 @@ def test_the_strongest_first_with_intervals(tmp_path):
     assert any("komi 7.5" in note for note in table.notes)
 
 
-def test_groups_without_common_games_are_not_compared(tmp_path):
-    write_match(tmp_path, A, B, won(8, 2))
-    write_match(tmp_path, C, ENGINE, won(10, 10))
-    table = ratings_table(tmp_path)
-    assert any("2 groups that cannot be compared" in note for note in table.notes)
-    assert [row.cells["interval"].text for row in table.rows].count("anchor") == 2
-    names = {row.cells["player"].text for row in table.rows[:2]}  # the group that played most comes first
-    assert names == {"33333333 @100k", "GNU Go 3.8 level 1"}
-
-
 @pytest.mark.parametrize("arguments, code, said", [
     (["--anchor", "gnu go"], 0, "Elo relative to GNU Go 3.8 level 1"),
     (["--anchor", "1" * 20], 2, "--anchor=11111111111111111111: no such player"),
@@ -122,19 +112,6 @@ def test_games_with_an_engine_by_level_and_choice(made):
     assert cell.value == [["10", "argmax", 1, 10], ["1", "", 14, 40]]
     assert against_engine(played, trials, "Pachi").text == "0 % (0/20)"
     assert against_engine(played, {"f" * 16: 100_000}, "GNU Go").text == "–"
-
-
-def test_games_by_other_rules_are_told_apart(made):
-    control = made.study.trials_of("control")
-    trials = dict.fromkeys(control.values(), 100_000)
-    write_match(made.folder / "by_rules", net(control[1], 100_000), LEVEL_TEN, won(3, 1))
-    write_match(made.folder / "by_rules", net(control[1], 100_000), LEVEL_TEN, won(1, 4), rules="japanese")
-    played = load_played(made.folder / "by_rules", made.folder / "elo")
-    assert against_engine(played, trials, "GNU Go").text == (
-        "level 10: 75 % (3/4); level 10: 20 % (1/5), Japanese rules"
-    )
-    assert against_engine(played, trials, "GNU Go", "chinese").text == "level 10: 75 % (3/4)"
-    assert against_engine(played, trials, "GNU Go", "japanese").text == "level 10: 20 % (1/5)"
 
 
 def test_the_book_has_cells_a_section_and_ladders(made):

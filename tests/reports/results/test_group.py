@@ -218,15 +218,6 @@ def test_changes_that_were_always_made_together_are_left_out_with_the_reason(tmp
     assert analysis.left_out == {"prelu": reason, "narrow": reason} and list(analysis.effects) == ["head"]
 
 
-def test_sides_without_a_run_are_named(tmp_path):
-    for arm, word in (("with-prelu", "with it"), ("control", "without it")):
-        made = plan(tmp_path / arm, "prelu", seeds=(1, 2))
-        analysis = analyse_study(draw(made, skip=[(arm, 1), (arm, 2)]), "nats")
-        assert analysis.left_out == {"prelu": f"no finished run {word}"}
-    nothing = load_results(plan(tmp_path / "nothing", "prelu").study, tmp_path / "nothing" / "runs")
-    assert analyse_study(nothing, "nats").left_out == {"prelu": "no finished run"}
-
-
 # Metrics of other sources
 
 
@@ -245,14 +236,3 @@ def test_the_gap_is_test_error_less_training_error(tmp_path):
     gap, loss = (analyse_study(results, name).effect("golois_block") for name in ("generalisation_gap", "train_loss"))
     assert gap.n == 3 and gap.delta == pytest.approx(tested - trained) and gap.se_eval > 0
     assert loss.se_eval == 0 and loss.delta == pytest.approx(trained)
-
-
-def test_trials_whose_progress_lines_lack_a_metric_are_no_runs_of_it(tmp_path):
-    results = draw(plan(tmp_path, "prelu", seeds=(1, 2)))
-    lines = ({name: value for name, value in line.items() if name != "train_top1"} for line in results.trials[0].curve)
-    old = replace(results.trials[0], curve=tuple(lines))
-    kept = tuple(old if each is results.trials[0] else each for each in results.trials if each.arm != "control")
-    control = [replace(each, curve=old.curve) for each in results.trials if each.arm == "control"]
-    results = replace(results, trials=(*control, *kept))
-    assert analyse_study(results, "train_top1").left_out == {"prelu": "no finished run without it"}
-    assert analyse_study(results, "train_loss").effect("prelu") is not None  # the cross-entropy, where nothing else is

@@ -46,14 +46,3 @@ def test_a_study_that_has_not_begun_is_planned_from_it(workspace, tmp_path):
     assert planned_effect(few.model_copy(update={"seeds": (1,)}), known(made, few)) is None
     nothing = known_noise(tmp_path / "studies", tmp_path / "runs", few)
     assert nothing is None and planned_effect(few, nothing) is None
-
-
-def test_studies_that_cannot_be_read_or_evaluate_nothing_add_nothing(workspace):
-    made = workspace["parametric_relu"]
-    before = known(made, made.study)
-    empty = made.study.model_copy(update={"id": "empty", "evaluations": ()}).model_dump_json()
-    for name, text in (("broken", '{"format": 0}'), ("empty", empty)):
-        path = made.folder / "studies" / name / "study.json"
-        path.parent.mkdir()
-        path.write_text(text)
-    assert known(made, made.study) == before

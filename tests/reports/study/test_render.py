@@ -7,13 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from gonn_core.errors import SettingError
 from gonn_core.files.json_files import read_json
 from reports.results.decisions import load_results
-from reports.study.render import answered_claims, print_report, write_report
-from reports.study.tables import main_table, report_tables
+from reports.study.render import write_report
+from reports.study.tables import report_tables
 from reports.tables.writers import number_text
 from tests.paths import ROOT
 from tests.reports.made_studies import fail_trial, plan_study, registry_with, train
@@ -140,30 +139,6 @@ def test_a_study_id_cannot_lead_out_of_the_folder(tmp_path):
         write_report(study, load_results(study, made.runs), tmp_path / "out", made.registry)
     with pytest.raises(ValueError, match="another study"):
         write_report(study, load_results(made.study, made.runs), tmp_path / "out", made.registry)
-
-
-def printed(report, terminal=False) -> str:
-    buffer = io.StringIO()
-    print_report(report, Console(file=buffer, width=100, force_terminal=terminal))
-    return buffer.getvalue()
-
-
-def test_terminal_fits_a_hundred_columns_and_is_plain_when_piped(files):
-    text = printed(files.report)
-    assert max(map(len, text.splitlines())) <= 100 and "\x1b" not in text
-    for word in ("parametric_relu", "helps", "2 of 3", "FLOPs", "count agrees", "not tested here", "failed: Diverged"):
-        assert word in text
-    assert "[red]loss[/red]" in text  # shown as it is, not obeyed
-    coloured = printed(files.report, terminal=True)
-    assert "\x1b[32mhelps" in coloured and "\x1b[31m" not in coloured.split("Unfinished")[1]
-
-
-def test_claims_without_an_answer_are_counted_in_a_line(files):
-    table = main_table(files.report, "claims")
-    answered = answered_claims(table)
-    open_ones = {"not tested here", "not measured yet"}
-    assert [row for row in table.rows if row.cells["verdict"].text not in open_ones] == list(answered.rows)
-    assert 0 < len(answered.rows) < len(table.rows) and "not tested here" in answered.notes[-1]
 
 
 if __name__ == "__main__":

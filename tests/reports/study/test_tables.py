@@ -107,15 +107,6 @@ def test_as_published_history_is_a_table_of_its_own_and_validation_only_a_file(t
     assert [table.name for table in tables.folded] == ["metrics", "metric-effects"]
 
 
-def test_notes_and_sentences_have_the_numbers(pair):
-    notes, (sentence,) = "\n".join(pair.notes), pair.sentences
-    effect = pair.nats.effect("parametric_relu")
-    assert "kgs, 4 of 15 training years" in notes and "1,958 positions of 40 games" in notes
-    assert "8 runs of gonn-b5" in notes and f"{pair.nats.noise.run:.4f} test nats on 3 degrees" in notes
-    for part in (formats.signed(effect.delta), formats.interval(effect.interval95), formats.q_value(effect.q)):
-        assert part in sentence
-
-
 def test_further_metrics_are_means_over_seeds_with_the_interval_that_nats_have(pair, tables):
     plain = [name for name in EXTRA_METRICS if not METRICS[name].legal_only and METRICS[name].planes == 1]
     assert [row.key for row in tables.table("metrics").rows] == plain
