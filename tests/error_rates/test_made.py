@@ -7,7 +7,6 @@ import pytest
 
 from tests.error_rates.made import (
     ARM_BY_GAMES,
-    BASE,
     PLAIN,
     RUN_BY_GAMES,
     TRAINING,
@@ -45,21 +44,6 @@ def test_arms_share_a_part_of_the_training_noise_and_games_favour_an_arm_with_ev
     many = means(2, Noise(training=0.0, run_by_games=0.0))
     assert many[:, 0, 0] == pytest.approx(many[:, 0, 1])
     assert (many[:, 1] - many[:, 0]).std() == pytest.approx(2**0.5 * ARM_BY_GAMES, rel=0.12)
-
-
-@pytest.mark.parametrize("shape", ["t3", "exponential"])
-def test_every_shape_has_mean_0_and_the_same_spread(shape):
-    made = means(8, Noise(shape=shape, shared=0.0), tables=600)
-    assert np.diff(made.mean((0, 2)))[0] == pytest.approx(0.0, abs=8e-4)
-    assert np.sqrt(made.var(axis=2, ddof=1).mean()) == pytest.approx(0.0127, rel=0.2)
-
-
-@pytest.mark.parametrize(("level", "loud"), [(0, 1), (BASE, 0)])
-def test_truths_and_noise_are_those_of_each_level(level, loud):
-    made = means(4, Noise(scale={level: 3.0}), truths=(-0.05, 0.0))
-    assert np.diff(made.mean((0, 2)))[0] == pytest.approx(-0.05, abs=0.005)
-    spread = np.sqrt(made.var(axis=2, ddof=1).mean(0))
-    assert spread[loud] / spread[2] == pytest.approx(3.0, rel=0.15)
 
 
 def test_pairs_add_to_the_runs_that_have_both_and_missing_runs_are_missing():

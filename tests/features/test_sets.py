@@ -9,14 +9,9 @@ import pytest
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
-from gonn_core.features.sets import PLANE_SETS, computed_planes, padding, plane_indices, plane_names
+from gonn_core.features.sets import computed_planes, padding, plane_indices, plane_names
 from gonn_core.settings.features import VALID
 from tests.features.configs import CAZENAVE, CLARK, GO_NN
-
-
-def test_defaults_choose_all_of_gonn():
-    assert plane_names(FeatureConfig()) == PLANE_NAMES
-    assert plane_indices(FeatureConfig()).tolist() == list(range(26))
 
 
 @pytest.mark.parametrize(
@@ -44,12 +39,6 @@ def test_unknown_set_and_unknown_planes_name_the_valid_ones():
     features = SimpleNamespace(**{**FeatureConfig().model_dump(), "liberties": 9})
     with pytest.raises(SettingError, match=r"set gonn takes liberties 0 or 1 or 2 or 3 or 4 \(not 9\)"):
         plane_indices(features)
-
-
-def test_every_field_of_every_set_has_valid_values():
-    assert PLANE_SETS.keys() == VALID.keys()
-    for valid in VALID.values():
-        assert valid.keys() == FeatureConfig.model_fields.keys() - {"set", "normalisation"}
 
 
 def some_configurations(name):

@@ -9,10 +9,6 @@ from tests.nets.examples import B5, B12, changed
 GLOBAL12 = changed(B12, trunk={"global_pooling": True})
 
 
-def test_april_net_without_gammas():
-    assert count_parameters(changed(GLOBAL12, norm_gamma=False), 26) == 8_062_304 - 4_880
-
-
 @pytest.mark.parametrize(
     "variant, difference",
     [
@@ -46,14 +42,6 @@ def test_variants(variant, difference):
     assert count_parameters(variant, 26) - count_parameters(B5, 26) == difference
 
 
-def test_february_net():
-    """Published with a second head for ladders, 41,568 parameters, which had been switched off by then."""
-    february = changed(
-        B5, trunk={"blocks": 4, "dilations": (), "center_init": 0.0, "ladder_block": True, "wide_blocks": "shared"}
-    )
-    assert count_parameters(february, 26) == 3_285_048 - 41_568
-
-
 FIRST_NET = NetConfig(
     norm_gamma=True,
     stem=StemConfig(width=96),
@@ -61,16 +49,6 @@ FIRST_NET = NetConfig(
     head=HeadConfig(pooling="mean_max_stdev", share="3/4", pooled_share="1/4", activation="relu"),
 )
 """The convolutional net of December 2017, with the first form of global pooling, on 13 planes."""
-
-
-def test_first_net():
-    """Weights by hand from its code (model code of 2017-12-03: 96, then four of 64, 48 and 16 in the head): about
-    237,000, 'about 250K' in the document."""
-    weights = 25 * 13 * 96 + 9 * 96 * 64 + 3 * 9 * 64 * 64 + 9 * 64 * 48 + 9 * 64 * 16 + 3 * 16 * 48 + 25 * 48
-    norms = 2 * (96 + 4 * 64 + 16 + 48)
-    assert weights == 237_456 and count_parameters(FIRST_NET, 13) == weights + norms
-    pooling = 9 * 64 * 16 + 3 * 16 * 48 + 2 * 16
-    assert count_parameters(changed(FIRST_NET, head={"pooling": "none"}), 13) == weights + norms - pooling
 
 
 def test_multiply_adds_by_hand():

@@ -45,43 +45,6 @@ def test_planes_need_distinct_names():
             build_net(TINY, names, 0)
 
 
-@pytest.mark.parametrize("variant", ["special", "split", "post"])
-def test_channels_last_equals_contiguous(variant):
-    nets = [built(VARIANTS[variant]), built(VARIANTS[variant]).to(memory_format=torch.channels_last)]
-    planes = random_planes()
-    moves = torch.tensor([5, 60, 180, 360])
-    logits = [
-        net(x) for net, x in zip(nets, (planes, planes.contiguous(memory_format=torch.channels_last)), strict=True)
-    ]
-    torch.testing.assert_close(logits[0], logits[1], rtol=1e-4, atol=1e-4)
-    for outputs in logits:
-        F.cross_entropy(outputs, moves).backward()
-    for (name, a), b in zip(nets[0].named_parameters(), nets[1].parameters(), strict=True):
-        assert (a.grad - b.grad).norm() < 0.01 * a.grad.norm(), (
-            name
-        )  # a rounding may move an activation across its kink
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_bfloat16_autocast_is_close(variant):
-    net = built(VARIANTS[variant])
-    planes, moves = random_planes(16), torch.arange(16) * 20
-    exact = net(planes)
-    with torch.autocast("cpu", torch.bfloat16):
-        rounded = net(planes)
-    assert rounded.dtype == torch.float32
-    assert (rounded - exact).std() < 0.05 * exact.std()
-    gradients = []
-    for logits in (exact, rounded):
-        net.zero_grad()
-        F.cross_entropy(logits, moves).backward()
-        assert all(values.grad.dtype == torch.float32 for values in net.parameters())
-        gradients.append(torch.cat([values.grad.flatten() for values in net.parameters()]))
-    assert (
-        F.cosine_similarity(*gradients, dim=0) > 0.9
-    )  # roundings move activations across their kinks, maxima to other points
-
-
 def test_training_mode_moves_only_the_running_statistics():
     net = built(TINY)
     before = {name: values.clone() for name, values in net.state_dict().items()}

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from gonn_core.config import FeatureConfig, NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.sets import plane_names
-from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds, residual
+from gonn_core.nets import build_net, decayed, gradient_factors, residual
 from gonn_core.nets.parts.norm import EPSILON
 from gonn_core.settings.net import ResidualConfig
 from gonn_core.settings.training import OptimiserConfig
@@ -103,28 +103,6 @@ def test_orders_of_operations(kind, pointwise):
 
 
 # Counts
-
-
-@pytest.mark.parametrize("blocks, width, expected", [(7, 128, 2_215_296)])
-def test_published_counts(blocks, width, expected):
-    net = residual_net(blocks=blocks, width=width)
-    assert count_parameters(net, 45) == expected + width + 2 * blocks * width  # biases of the stem and of every block
-    # A norm more and nothing less than the block it is compared with: gamma and beta of one norm, of two.
-    norms = {"golois": ("residual", 1), "darkforest": ("plain", 2)}
-    for block, (without, number) in norms.items():
-        counts = [
-            count_parameters(residual_net(blocks=blocks, width=width, block=kind), 45) for kind in (block, without)
-        ]
-        assert counts[0] - counts[1] == 2 * width * blocks * number
-    assert (
-        count_parameters(residual_net(blocks=blocks, width=width, block="original"), 45)
-        == expected + width + 4 * blocks * width
-    )
-    assert (
-        count_parameters(residual_net(blocks=blocks, width=width, block="identity"), 45)
-        == expected + 3 * width + 4 * blocks * width
-    )
-    assert multiply_adds(net, 45) == 361 * (expected - 45 * width)  # the 1x1 kernel is added to the 5x5
 
 
 # Names and starts

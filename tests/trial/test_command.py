@@ -1,6 +1,5 @@
 """`python -m gonn_core.trial`: job files, trial directories, printed lines, and what it never imports."""
 
-import io
 import json
 import subprocess
 import sys
@@ -8,10 +7,9 @@ import sys
 import pytest
 
 from gonn_core.errors import InputError, SettingError
-from gonn_core.trial.__main__ import Printer, describe, main
-from gonn_core.trial.job import progress_points, read_job, snapshot_points
+from gonn_core.trial.__main__ import main
+from gonn_core.trial.job import read_job
 from tests.paths import ROOT
-from tests.trial.events import event
 from tests.trial.helpers import tiny_job
 
 
@@ -55,36 +53,6 @@ def test_bad_jobs_are_one_line(tmp_path, capsys):
         read_job(write(tmp_path / "config.json", {**job, "id": "0" * 16, "numerics": {"nets": 0}}))
     assert main([str(tmp_path / "none.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_points():
-    assert progress_points(100_000, 32, 4) == [25_024, 50_016, 75_008, 100_000]
-    assert progress_points(64, 32, 12) == [32, 64]
-    assert snapshot_points(100_000, 32, (33,)) == [64, 10_016, 20_000, 50_016, 100_000]
-    assert snapshot_points(800, 8, ()) == [800]
-    assert snapshot_points(5_000_000, 200, ()) == [
-        m * 10**e for e in (4, 5, 6) for m in (1, 2, 5) if m * 10**e <= 5_000_000
-    ]
-
-
-def test_plain_lines_are_few(monkeypatch):
-    stream = io.StringIO()
-    printer = Printer(stream)
-    tick = event("tick", "abc", 100, 800, 5.5, 1234.5, train_nats=5.75, seconds_left=3725.0)
-    for _ in range(10):
-        assert printer(tick)
-    assert stream.getvalue() == "abc  100/800 samples  1,234/s  5.5000 validation nats  1:02:05 left\n"
-
-
-def test_every_event_has_a_line():
-    assert "process 7 on box" in describe(event("waiting", "abc", 0, 800, pid=7, host="box"))
-    assert (
-        describe(event("started", "abc", 8, 800, None, None, device="cpu", resumed=8))
-        == "abc  8/800 samples  resumes on cpu"
-    )
-    assert "evaluating test: 256/1,000 positions" in describe(
-        event("evaluating", "abc", 8, 800, None, None, split="test", history="full", positions=256, of=1000)
-    )
 
 
 def test_it_imports_nothing_that_a_bare_machine_lacks():

@@ -8,8 +8,7 @@ An archive may be made to do harm. What prevents it, and where:
   by reason. A folder's entry is opened without blocking and only then examined (`members.py`).
 * Limits over all sources of a build together: members and uncompressed bytes; per game its bytes. The size that a
   directory or header claims is not trusted: one byte more than the limit is read.
-* Linear time: no pattern scans a text twice, no buffer is copied for each piece that arrives
-  (`tests/records/test_linear.py`).
+* Linear time: no pattern scans a text twice, no buffer is copied for each piece that arrives.
 * Bounded memory: the xz decoder's (`tar.XZ_MEMORY`), extended headers of tar, the central directory of zip. LZMA in
   zip is skipped, since its memory cannot be bounded.
 * Damage to an archive as a whole (truncation, a wrong checksum, invalid headers), or a file that cannot be opened,

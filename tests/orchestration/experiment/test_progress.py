@@ -63,22 +63,6 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatc
     assert trial.startswith("control s0 ") and trial.endswith(" 250/1,000, 125/s, ETA 0:06, 2.500 validation nats")
 
 
-def test_in_a_narrow_terminal_words_wrap_and_none_is_lost(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    out = Terminal()
-    with StudyDisplay(LABELS, TOTALS, out) as display:
-        display(event("tick", "b", 250, 1000, 2.5, 125.0))
-    words = " ".join(" ".join(out.drawn()).split())
-    assert "ETA" in words and "2.500" in words and "validation" in words and "…" not in words
-
-
-def test_a_net_that_knows_less_than_nothing_yet_does_not_look_diverged():
-    """Uniform is ln 361: a smoke study's first points are at 16 to 300 nats."""
-    assert after("tick", "a", 100, 1000, 314.604, 100.0) == "100/1,000, 100/s, ETA 0:09, above uniform (5.89 nats)"
-    assert after("tick", "a", 200, 1000, 5.888, 100.0).endswith(", 5.888 validation nats")
-    assert after("tick", "a", 200, 1000, float("nan"), 100.0).endswith("are no number")
-
-
 def test_a_retried_trial_goes_back():
     display = StudyDisplay({"a": "one"}, {"a": 1000}, io.StringIO())
     display(event("tick", "a", 240, 1000, None, 100.0))

@@ -3,7 +3,6 @@
 import io
 
 from orchestration.play.match import GameCount
-from tests.orchestration.terminals import Terminal
 
 
 class Clock:
@@ -34,15 +33,3 @@ def test_plain_lines_come_every_few_seconds():
         "match: 2/10 games, 1.8/min, ETA 4:24, A 2",
         "match: 2/10 games, 1.8/min, ETA 4:24, A 2",
     ]
-
-
-def test_a_terminal_has_one_bar(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    stream, clock = Terminal(), Clock()
-    with GameCount("match", 3, stream, clock) as count:
-        clock.seconds += 1
-        count.step(games=3)
-        count.note("game 3 voided")
-    lines = stream.drawn()
-    assert "game 3 voided" in lines
-    assert lines[-1].startswith("match ") and lines[-1].endswith(" 3/3 games, 180.0/min, ETA 0:00")

@@ -90,23 +90,6 @@ def test_colours_and_vertices():
         assert vertex(point_name(p)) == vertex(point_name(p).lower()) == p
 
 
-@pytest.mark.parametrize("word", ["", "green", "blackish", "b\u00b2"])
-def test_bad_colours(word):
-    with pytest.raises(GtpError, match="invalid color or coordinate"):
-        colour(word)
-
-
-@pytest.mark.parametrize("word", ["", "I5", "A0", "A20", "U1", "A05", "Q", "16", "Q-1", "resign", "Q\u00b2", "AA1"])
-def test_bad_vertices(word):
-    with pytest.raises(GtpError, match="invalid color or coordinate"):
-        vertex(word)
-
-
-def test_numbers():
-    assert (whole("19"), whole("0"), whole("2147483647")) == (19, 0, 2**31 - 1)
-    assert (number("7.5"), number("-.5"), number("6."), number("1e2")) == (7.5, -0.5, 6.0, 100.0)
-
-
 @pytest.mark.parametrize("word", ["", "-1", "1.5", "2147483648", "9" * 5000, "\u00b2", "0x13"])
 def test_bad_whole_numbers(word):
     with pytest.raises(GtpError, match="syntax error"):

@@ -1,15 +1,9 @@
 """Learning rates in the report over everything."""
 
-from reports.book.book import manifest, rates_section
-from reports.page import Page
+from reports.book.book import rates_section
 from reports.search.report import search_report
 from tests.orchestration.search_fakes import made_search
 from tests.reports.search.test_report import six, tried
-
-
-def test_without_a_search_the_command_that_makes_one_is_told():
-    section = rates_section([])
-    assert "make lr-search NAME=" in section.sentences[0] and not section.tables and not section.pictures
 
 
 def test_a_line_a_search_and_a_figure_of_each_that_has_trials():
@@ -24,11 +18,3 @@ def test_a_line_a_search_and_a_figure_of_each_that_has_trials():
     assert empty["rate"].text == empty["nats"].text == "–" and empty["trials"].text == "0, 0, 0 of 8"
     (picture,) = section.pictures
     assert set(picture.files()) == {f"search-{done.search.id}.png", f"search-{done.search.id}.svg"}
-
-
-def test_the_manifest_names_the_trials_of_a_search_with_their_rates():
-    done = search_report(made_search(trials=6), six())
-    told = manifest(Page("t", "a", None, (rates_section([done]),)), [], [done])
-    assert told["searches"] == [done.search.id]
-    assert told["tables"]["rates"][done.search.id]["rate"] == [each.trial for each in done.tried]
-    assert told["trials"][done.tried[0].trial] == {"search": done.search.id, "rate": 0.02, "state": "done"}
