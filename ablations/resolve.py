@@ -123,9 +123,8 @@ def resolve_study(request: Request) -> Design:
         if request.is_first_look and budget.first_look is not None:
             smaller = ("evaluation_positions", "progress_positions")
             budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
-    dataset = load_dataset(request.data, request.data_dir)
-    own = own_games(dataset.declaration.filter)
-    named = Named((), frozenset()) if request.name is None else parse_names(registry, request.name, is_screen)
+    has_names = is_screen or request.name is not None
+    named = parse_names(registry, request.name or "", is_screen) if has_names else Named((), frozenset())
     cards, chosen = named.cards, request.base
     if is_screen:
         cards = named.cards[:1]
@@ -135,7 +134,7 @@ def resolve_study(request: Request) -> Design:
             cards, chosen = (), request.base or base_of_most(named)
     base, budget, config, _ = place(registry, cards, budget, chosen, request.claim, request.precision, samples)
     if is_screen:
-        return _screen(request, registry, dataset, base, budget, config, named)
+        return _screen(request, registry, base, budget, config, named)
     if cards:
         check_fit(registry, cards, base, request.design, request.base is not None)
     cards = tuple(card.on_base(base.id, budget.id) for card in cards)
@@ -143,7 +142,8 @@ def resolve_study(request: Request) -> Design:
     seeds = tuple(range(1, looks[-1] + 1)) if looks else parse_seeds(request.seeds, budget.seeds)
     futility = parse_futility(request.futility, looks)
     control = parse_control_seeds(request.control_seeds, seeds, looks, request.design, cards)
-    config = filled(config, cards, own)
+    dataset = load_dataset(request.data, request.data_dir)
+    config = filled(config, cards, own_games(dataset.declaration.filter))
     for card in cards if request.design == "add-one" else ():
         if filters_of([card]) and card_state(config, card.toggles) == "neither":
             filters = ", ".join(f"{name} {getattr(config.data.games, name)}" for name in sorted(filters_of([card])))
@@ -175,14 +175,15 @@ def _with_values(design: Design) -> Design:
 
 
 def _screen(
-    request: Request, registry: Registry, data: Dataset, base: Base, budget: Budget, config: TrialConfig, named: Named
+    request: Request, registry: Registry, base: Base, budget: Budget, config: TrialConfig, named: Named
 ) -> Design:
     """The design of DESIGN=screen. Raises SettingError."""
     names = [name.strip() for name in request.hold.split(",")] if request.hold else []
     hold = tuple(registry.card(name).on_base(base.id, budget.id) for name in names)
     if request.lr == SEARCH:
         raise SettingError("LR", SEARCH, "a screen combines enhancements in every arm", "a number, or found:SEARCH")
-    config = filled(config, hold, own_games(data.declaration.filter))
+    dataset = load_dataset(request.data, request.data_dir)
+    config = filled(config, hold, own_games(dataset.declaration.filter))
     has_rate = request.lr is not None or budget.id in base.lr
 
     def refused(card: Enhancement) -> str | None:
@@ -197,6 +198,6 @@ def _screen(
     runs = layout.runs_of(request.runs)
     seeds = parse_seeds(request.seeds, layout.usual_seeds(runs))
     return Design(
-        request, registry, data, base, budget, choice.cards, choice.flips.base, layout.arms, layout.contrasts,
+        request, registry, dataset, base, budget, choice.cards, choice.flips.base, layout.arms, layout.contrasts,
         seeds, layout.seeds_of(runs, seeds), screen=Screened(choice, layout),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gonn_core.errors import UserError
+from gonn_core.files.whole import disk_error
 from gonn_core.trial.job import Job
 from orchestration.runners.base import RUN_TRIAL, WORKER_ENVIRONMENT, JobQueue, JobSource, OnEvent, TrialOutcome
 from orchestration.runners.children import Child, ChildEnded
@@ -94,10 +95,14 @@ class RayRunner:
         parent, prefix = TMP, f"{NAME}{os.getpid()}-"
         if address:
             parent, prefix = Path(first.run.runs), f".{prefix}{platform.node()}-"
-        parent.mkdir(parents=True, exist_ok=True)
         for is_last in (False, True):
             token = {} if address else {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
-            with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as folder:
+            try:
+                parent.mkdir(parents=True, exist_ok=True)
+                scratch = tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
+            except OSError as error:
+                raise disk_error(parent, error) from None
+            with scratch as folder:
                 plan = RayPlan(address, self._function, slots, len(where.gpus), first, Path(folder))
                 child = _Ray(SERVE, plan, variables=variables | token)
                 try:
@@ -126,8 +131,7 @@ class RayRunner:
                     config = None
                     if (job := queue.take()) is not None:
                         jobs[trial] = job
-                        gpu = 1 / queue.per_gpu if queue.gpus else 0.0
-                        config = {"job": job, "gpu": gpu, "function": self._function}
+                        config = {"job": job, "gpu": 1 / queue.per_gpu if queue.gpus else 0.0}
                     child.send((config, queue.is_over))
                 case "begun", trial:
                     queue.begin(jobs[trial])

@@ -155,7 +155,7 @@ def _tuner(plan: RayPlan, command: Driver) -> tune.Tuner:
     return tune.Tuner(
         tune.with_resources(Trial, resources),
         tune_config=tune.TuneConfig(
-            search_alg=Jobs(command),
+            search_alg=Jobs(plan.function, command),
             num_samples=-1,
             max_concurrent_trials=plan.slots,
             reuse_actors=True,
@@ -217,13 +217,15 @@ class Trial(tune.Trainable):
 class Jobs(tune.search.Searcher):
     """Where Tune asks for trials."""
 
-    def __init__(self, command: Driver):
+    def __init__(self, function: str, command: Driver):
         super().__init__()
-        self._command = command
+        self._function, self._command = function, command
 
     def suggest(self, trial_id: str) -> Any:
         config, is_over = self._command.ask("next", trial_id)
-        return self.FINISHED if is_over else config  # None: Tune asks again
+        if config is None:
+            return self.FINISHED if is_over else None  # None: Tune asks again
+        return {**config, "function": self._function}
 
     def on_trial_complete(self, trial_id: str, result=None, error: bool = False) -> None:
         pass

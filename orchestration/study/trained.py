@@ -132,9 +132,7 @@ def probe(
     how = execution(runner, slots, track=False, address=address, function=RUN_PROBES, per_gpu=per_gpu)
     names = [trial] if study is None else finished_trials(workspace, study)
     for name in names:
-        if TrialDirectory(workspace.runs / name).result() is None:
-            state = TrialDirectory(workspace.runs / name).state()
-            raise InputError(workspace.runs / name, f"not trained to the end yet ({state})")
+        TrialDirectory(workspace.runs / name).finished()  # raises for a trial that is not
     suite = _suite(workspace, dataset)
     jobs = [_probe_job(workspace, name, suite) for name in names]
     lines = {

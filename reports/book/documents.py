@@ -16,6 +16,7 @@ from reports.results.compare import OnPage, PageRow, judge_page, used_trials
 from reports.results.group import MAIN
 from reports.results.nets import MeasuredNet, level_cell, mean_cost
 from reports.study.report import Report
+from reports.study.tables import interval_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95
 from reports.tables.formats import in_short
@@ -245,7 +246,7 @@ def _effect(row: PageRow, page: OnPage) -> dict[str, Any]:
     where = f"{row.card} on {study.base} ({study.budget_label}, {study.data})"
     return {
         "q": Cell(formats.q_value(effect.q), effect.q, trials, MAIN),
-        "delta": Cell(formats.with_interval(effect.delta, effect.interval95, "share"), effect.with_ends, trials, MAIN),
+        "delta": interval_cell(effect, trials, MAIN, "share"),
         "flops": on.flops / off.flops,
         "time": on.time_to(off),
         "ours": f"{where}, {effect.runs[0]} and {effect.runs[1]} runs",

@@ -93,10 +93,9 @@ def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
     measured = None if number is None else level(net, number, metric)
     if measured is None:
         return Cell(formats.NONE)
-    unit, ends = METRICS[metric].unit, measured.interval95
-    text, value = formats.level(measured.delta, unit), [measured.delta]
-    if ends is not None:
-        value += [ends.low, ends.high]
+    unit, value = METRICS[metric].unit, measured.with_ends
+    text = formats.level(measured.delta, unit)
+    if len(value) > 1:
         low, high = (formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in value[1:])
         text += f" [{low}, {high}]"
     return Cell(text, value, tuple(trial.id for trial in net.evaluated(number)), number)

@@ -167,7 +167,7 @@ def interval_cell(effect: Effect | None, trials: tuple[str, ...], evaluation: in
     if effect is None:
         return Cell(formats.NONE)
     text = formats.with_interval(effect.delta, effect.interval95, unit)
-    return Cell(text, [effect.delta, *(_ends(effect.interval95) or ())], trials, evaluation)
+    return Cell(text, effect.with_ends, trials, evaluation)
 
 
 def deltas_table(report: Report, metrics: Sequence[str], evaluation: int, name: str, title: str) -> Table:
