@@ -42,3 +42,19 @@ def memory_given_back():
     yield
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).malloc_trim(0)
+
+
+DRAWN = (
+    "tests.reports.figures", "tests.reports.html", "tests.reports.frames.test_notebooks", "tests.reports.test_example",
+    "tests.orchestration.study.test_probe",
+)  # fmt: skip
+"""Tests that look at figures."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def figures_left_blank(request):
+    """Drawing takes a second a figure, and most tests of reports look at none."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.module.__name__.startswith(DRAWN):
+            patch.setattr("matplotlib.figure.Figure.savefig", lambda figure, file, **options: file.write(b"blank"))
+        yield

@@ -46,7 +46,7 @@ EXAMPLES = {
         "gonn plan elu --budget gpu",
     ),
     "play": ("gonn play parametric_relu-gonn-b5 --games 20",),
-    "probe": ("gonn probe ladder_input-gonn-b5", "gonn probe 8629c8 --data kgs"),
+    "probe": ("gonn probe ladder_input-gonn-b5", "gonn probe 8629c8 --no-boards"),
     "report": ("gonn report", "gonn report parametric_relu-gonn-b5"),
     "scale": ("gonn scale gonn-b5 --samples 25k,50k,100k",),
     "search run": ("gonn search run gonn-b5 --trials 16", "gonn search run elu --arm off"),

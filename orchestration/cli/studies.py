@@ -133,8 +133,6 @@ def evaluate(**settings):
 
 @click.command()
 @click.argument("target", metavar="TRIAL|STUDY")
-@setting("DATA", help="data set from whose validation and test games ladders are cut")
-@settings("DATA_DIR")
 @click.option("--boards/--no-boards", default=True, show_default=True, help="draw the test positions into out/probes/")
 @rerun_options
 def probe(**settings):

@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich import box
 from rich.table import Table
 
-from ablations.data.datasets import load_dataset
 from ablations.registry import load_registry
 from ablations.request import Device
 from ablations.study import Study
@@ -20,7 +18,6 @@ from gonn_core.evaluation.stored import Evaluation, load_evaluations
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings, read_job
 from orchestration.console import output
-from orchestration.data import prepare_shown
 from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.experiment.settings import check_device, commit_and_dirty, evaluated_positions
 from orchestration.study.folder import all_studies, count_look, find_study, finished_trials, study_folder
@@ -114,26 +111,23 @@ def _evaluations_table(study: Study, evaluations: Mapping[str, Evaluation]) -> T
 
 def probe(
     target: str,
-    data: str,
-    data_dir: Path | None,
     boards: bool,
     runner: str,
     slots: int | None,
     per_gpu: int | None,
     address: str | None,
 ) -> int:
-    """Probe a trial, or all finished trials of a study; ladders are cut from the validation and test games of a data
-    set. 1 when some could not be probed."""
+    """Probe a trial, or all finished trials of a study. 1 when some could not be probed."""
+    from gonn_core.evaluation.probes.suite import probe_suite
     from gonn_core.trial.evaluations import RUN_PROBES
 
     workspace = Workspace.here()
     study, trial = _find(workspace, target)
-    dataset = load_dataset(data, data_dir)
     how = execution(runner, slots, track=False, address=address, function=RUN_PROBES, per_gpu=per_gpu)
     names = [trial] if study is None else finished_trials(workspace, study)
     for name in names:
         TrialDirectory(workspace.runs / name).finished()  # raises for a trial that is not
-    suite = _suite(workspace, dataset)
+    suite = probe_suite()
     jobs = [_probe_job(workspace, name, suite) for name in names]
     lines = {
         name: f"probing {name} ({number} of {len(names)}): {len(suite.cases):,} cases"
@@ -179,16 +173,6 @@ def _find(workspace: Workspace, target: str) -> tuple[Study | None, str]:
         problem = "several trials begin so" if matches else "no such study or trial"
         raise SettingError("TARGET", target, problem, valid or "none yet: make ablation NAME=… makes some")
     return None, matches[0]
-
-
-def _suite(workspace: Workspace, dataset) -> Suite:
-    from gonn_core.evaluation.probes.ladders import suite_with_ladders
-
-    prepared = prepare_shown(dataset, workspace)
-    games = np.unique(
-        np.concatenate([prepared.views[split].games() for split in ("validation", "test")])
-    )  # nothing trained on is asked
-    return suite_with_ladders(prepared.store, games)
 
 
 def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:

@@ -299,17 +299,23 @@ def test_opposite_statements_about_one_number_are_refused(registry):
 
 def test_no_two_opposite_claims_are_judged_in_one_study(registry):
     """Whatever the base, the budget and the games: of what is judged, nothing says the opposite of another."""
-    for card in registry.cards.values():
+
+    def opposite(claims) -> bool:
+        judged: dict[tuple, set[str]] = {}
+        for claim in claims:
+            number = (claim.metric, claim.quantity, claim.statistic, claim.probe, claim.history)
+            judged.setdefault(number, set()).add(claim.direction)
+        return any(len(directions) > 1 for directions in judged.values())
+
+    cards = [card for card in registry.cards.values() if opposite(card.claims)]
+    assert cards
+    for card in cards:
         for budget in ("gpu", "paper"):
             for base in {claim.base for claim in card.claims if claim.base}:
                 arms = resolve(registry, card.id, budget, base=base)
                 for data in dataset_names():
-                    judged: dict[tuple, set[str]] = {}
-                    for claim in card.claims:
-                        if not differences(registry, compared(arms, data), claim):
-                            number = (claim.metric, claim.quantity, claim.statistic, claim.probe, claim.history)
-                            judged.setdefault(number, set()).add(claim.direction)
-                    assert all(len(directions) == 1 for directions in judged.values()), (card.id, budget, base, data)
+                    judged = [each for each in card.claims if not differences(registry, compared(arms, data), each)]
+                    assert not opposite(judged), (card.id, budget, base, data)
 
 
 def test_the_main_statement_leads(registry):

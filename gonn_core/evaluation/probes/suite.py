@@ -1,4 +1,4 @@
-"""Probe cases and suites of them: the documents' test positions and drawn families.
+"""Probe cases and suites of them: the documents' test positions, drawn families, and ladders from games.
 
 published.json holds the documents' test positions with what the published nets said there (spec: GoNN 7). A right move
 is named only where the text names one (make two eyes at S19, an eye at O19, answer at C4), a wrong one where the text
@@ -19,6 +19,12 @@ moves first wins. White has just filled a distant liberty. Distance: from that m
 other side of the board an atari threatens a white chain, which one answer makes safe. In the counterpart the ko is
 over, Black has the point of White's ko stone, White has moved elsewhere, and the atari is a wasted threat. Distance:
 from the ko to the threat.
+
+ladders.npz holds pairs of positions that differ in one far stone, which decides whether a ladder works (spec: GoNN
+1.2). One of the two is from a game of the bundled data set (none that its nets are trained on); in the other a stone is
+removed, or one is added on the ladder's way. In *ladder_capture* the move starts a working ladder, in *ladder_run* it
+runs out of a broken one; in the counterpart it is wrong. Distance: king's moves from the deciding stone to the chain.
+No history is shown where the game had the other player to move.
 """
 
 import hashlib
@@ -165,6 +171,21 @@ def published() -> tuple[PublishedPosition, ...]:
 def picture_cases() -> dict[str, str]:
     """Name of a picture -> name of the case that has its board."""
     return {picture: shown.case.name for shown in published() for picture in (shown.case.name, *shown.pictures)}
+
+
+@cache
+def probe_suite() -> Suite:
+    """Everything that nets are asked: the drawn suite, then the ladders."""
+    with np.load(Path(__file__).with_name("ladders.npz"), allow_pickle=False) as file:
+        rows = file["cases"]
+    ladders = []
+    for row in rows:
+        name, group = row["name"].decode(), "ladder_run" if row["run"] else "ladder_capture"
+        shown = int(row["mover"]), int(row["ko"]), tuple(row["history"][: row["plies"]].tolist())
+        right, wrong = Position(row["stones"], *shown), Position(row["counterpart"], *shown)
+        game, distance = name.partition("-")[0], int(row["distance"])
+        ladders.append(Case(name, group, right, (int(row["move"]),), (), wrong, distance, cluster=game))
+    return Suite((*drawn_suite().cases, *ladders))
 
 
 @cache
