@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from gonn_core.go.ladder_search import ladder_bits
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PASS, POINTS, WHITE, WORDS
 from gonn_core.go.rules import (
     BOARD_LENGTH,
@@ -101,10 +100,6 @@ class Board:
         bits = np.zeros((2, WORDS * 64), np.uint8)
         bits[0, :POINTS], bits[1, :POINTS] = colours == BLACK, colours == WHITE
         return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64).reshape(2 * WORDS)
-
-    def ladders(self) -> np.ndarray:
-        """(6,) uint64: the position's ladder bitboard, see ladders.py."""
-        return ladder_bits(self.stones(), self.ko)
 
 
 def _padded(point: int) -> np.uint64:

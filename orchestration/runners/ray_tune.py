@@ -148,12 +148,8 @@ def _start(plan: RayPlan) -> None:
 
 
 def _tuner(plan: RayPlan, command: Driver) -> tune.Tuner:
-    def resources(config: dict) -> tune.PlacementGroupFactory:
-        """A core, and a share of a GPU."""
-        return tune.PlacementGroupFactory([{"CPU": 1, **({"GPU": config["gpu"]} if config["gpu"] else {})}])
-
     return tune.Tuner(
-        tune.with_resources(Trial, resources),
+        tune.with_resources(Trial, lambda job: tune.PlacementGroupFactory([{"CPU": 1, "GPU": job["gpu"]}])),
         tune_config=tune.TuneConfig(
             search_alg=Jobs(plan.function, command),
             num_samples=-1,

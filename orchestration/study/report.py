@@ -149,7 +149,7 @@ def report_samples(workspace: Workspace, studies: Sequence[Study], console: Cons
     """Reports of studies at several numbers of samples, which they now all have, and the page over them; its tables are
     shown."""
     from reports.book.samples import write_samples  # with matplotlib
-    from reports.tables.writers import TerminalTable
+    from reports.tables.writers import print_table
 
     reporter = Reporter(workspace)
     reports = [reporter.report(study, "samples", look=False).files.report for study in studies]
@@ -159,8 +159,7 @@ def report_samples(workspace: Workspace, studies: Sequence[Study], console: Cons
         return
     path, tables = written
     for table in tables:
-        console.print(Text(printable(table.title, 300), style="bold"))
-        console.print(TerminalTable(table))
+        print_table(table, console)
     console.print(f"losses and effects over samples: {_near(path)}")
 
 

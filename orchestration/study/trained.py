@@ -140,9 +140,10 @@ def probe(
         _show_study(workspace, study, suite)
     elif trial in answers:
         from reports.probes.effects import groups_table, positions_table
+        from reports.tables.writers import print_table
 
-        _print_probes(groups_table(answers[trial], f"Probes of trial {trial}"))
-        _print_probes(positions_table(answers[trial]))
+        print_table(groups_table(answers[trial], f"Probes of trial {trial}"), output())
+        print_table(positions_table(answers[trial]), output())
     if boards:
         # of a study the first trial of each arm
         arms = {ref.arm: ref.trial for ref in reversed(study.trials) if ref.trial in answers} if study else {"": trial}
@@ -178,20 +179,10 @@ def _find(workspace: Workspace, target: str) -> tuple[Study | None, str]:
 def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:
     from reports.probes.effects import effects_table, study_effects
     from reports.results.decisions import load_results
+    from reports.tables.writers import print_table
 
     results = load_results(study, workspace.runs, study_folder(workspace, study.id))
-    _print_probes(effects_table(study_effects(results, suite.digest)))
-
-
-def _print_probes(table) -> None:
-    from reports.tables.writers import TerminalTable
-
-    console = output()
-    console.print(table.title)
-    console.print(TerminalTable(table))
-    for note in table.notes:
-        console.print(note)
-    console.print()
+    print_table(effects_table(study_effects(results, suite.digest)), output())
 
 
 def _draw(workspace: Workspace, trial: str, answers: ProbeAnswers) -> Path:
