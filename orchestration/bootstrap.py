@@ -38,14 +38,7 @@ OWN = {"queue": ["scripts.gpu_queue"], "remake": ["orchestration.catalogue.gener
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["scripts.wording"])
 
 GIVEN, GOALS = "GONN_MAKE_GIVEN", "GONN_MAKE_GOALS"
-OWN_ENVIRONMENT = (
-    "GONN_HOME",
-    "GONN_DATA",
-    "GONN_CACHE",
-    "GONN_DOCUMENTS",
-    "MLFLOW_TRACKING_URI",
-    "RAY_ADDRESS",
-)
+OWN_ENVIRONMENT = ("GONN_HOME", "GONN_DATA", "GONN_CACHE", "MLFLOW_TRACKING_URI", "RAY_ADDRESS")
 """Settings of the environment, which may also be given to make."""
 OF_OTHERS = re.compile(
     "(CUDA|NVIDIA|OMP|MKL|OPENBLAS|NUMBA|TORCH|PYTORCH|PYTEST|MLFLOW|RAY|PIP|UV|XDG|LC|MAKE|GIT|SSL|AWS)_[A-Z0-9_]+"

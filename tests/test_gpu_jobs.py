@@ -4,16 +4,10 @@ README tells.
 That each is the trial that a study trains is checked with the queue (tests/scripts/test_gpu_queue.py).
 """
 
-import re
-import shlex
-from pathlib import Path
-
 import pytest
 
-from ablations.strict_yaml import parse_yaml
 from gonn_core.records.recipe import read_recipe
 from gonn_core.trial.job import read_job
-from scripts.gpu_queue import read_queue
 from tests.paths import ROOT
 
 FOLDER = ROOT / "results" / "gpu"
@@ -26,20 +20,3 @@ def test_job_is_on_the_data_of_the_recipe(name):
     assert job.config.data.view == recipe.views["train"] and job.run.progress_view == recipe.views["validation"]
     assert job.run.store == f"stores/{recipe.store}" and job.run.runs == "runs" and not job.run.dirty
     assert {request.view for request in job.run.evaluations} == {recipe.views["test"]}
-
-
-def test_readme_tells_how_each_job_was_made():
-    text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    told = {}
-    for line in re.findall(r"^    (gonn train .*)$", text, re.MULTILINE):
-        words = shlex.split(line)
-        options = list(zip(words[3::2], words[4::2], strict=True))
-        values = dict(value.split("=", 1) for option, value in options if option == "--set")
-        told[Path(dict(options)["--job"]).stem] = (
-            words[2],
-            int(dict(options)["--seed"]),
-            {path: parse_yaml(value, path) for path, value in values.items()},
-        )
-    assert told == {
-        entry.queued.job: (entry.queued.base, entry.queued.seed, entry.queued.set) for entry in read_queue()
-    }

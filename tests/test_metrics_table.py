@@ -2,11 +2,9 @@
 
 from typing import get_args
 
-import numpy as np
-
 from ablations.schema import Metric as ClaimedMetric
-from gonn_core.evaluation.metrics import VALUES, Scores
-from gonn_core.metrics import CHARTS, CLAIMED, METRICS, OF_POSITIONS, SUMMARISED, Source
+from gonn_core.evaluation.metrics import VALUES
+from gonn_core.metrics import CLAIMED, METRICS, OF_POSITIONS, Source
 from reports.claims.measures import MEASURES
 from reports.stats.verdicts import Thresholds
 
@@ -31,12 +29,3 @@ def test_what_is_judged_has_a_direction():
             assert metric.better is not None and metric.margin is not None, name
             assert Thresholds().smallest(name) > 0
         assert metric.claim_unit or metric.unit == "its own", name
-
-
-def test_what_evaluations_summarise():
-    assert set(Scores(np.zeros(1), np.zeros(1)).means()) == set(SUMMARISED)
-    assert set(Scores(np.zeros(0), np.zeros(0)).means()) == set(SUMMARISED)
-
-
-def test_charts_are_in_their_order():
-    assert [METRICS[name].chart for name in CHARTS] == list(range(1, len(CHARTS) + 1))

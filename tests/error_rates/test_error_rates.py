@@ -3,12 +3,11 @@ its own simulation. Seeds are fixed, so a test that passes once passes until the
 
 import dataclasses
 
-import numpy as np
 import pytest
 
-from benchmarks.error_rates import cells, main, markdown
+from benchmarks.error_rates import cells
 from tests.error_rates.all_cases import CASES
-from tests.error_rates.rates import Bar, Case, named, run_case
+from tests.error_rates.rates import Bar, Case, run_case
 
 TABLES = {
     "1 alone, n=3": 150,
@@ -40,35 +39,9 @@ def test_bars_are_kept(name):
     assert rates and all(rate.keeps(errors=4.0) for rate in rates), [cells(rate) for rate in rates]
 
 
-def test_cases_have_names_of_their_own_and_tell_what_they_ask():
-    assert len({(case.group, case.name) for case in CASES}) == len(CASES)
-    for case in named(CASES, ["1 alone, n=4", "a week, nothing", "without a plan: 4, 8"]):
-        assert case.draw(np.random.default_rng(0)).keys() >= case.bars.keys()
-
-
 def test_bars_allow_for_chance_but_not_for_what_must_never_be():
     never, seldom = Bar(most=0.0), Bar(most=0.05)
     half = Case("0", "one in ten", lambda generator: {"hit": generator.random() < 0.1}, {"hit": seldom})
     few, many = (run_case(half, tables, seed=0)[0] for tables in (20, 2000))
     assert few.keeps() and not many.keeps() and many.error == pytest.approx((0.1 * 0.9 / 2000) ** 0.5, rel=0.1)
     assert not run_case(dataclasses.replace(half, bars={"hit": never}), 100, seed=0)[0].keeps()
-
-
-def test_tables_that_say_nothing_of_a_question_do_not_count():
-    asked = Case("0", "half", lambda generator: {"hit": generator.choice([np.nan, 1.0])}, {"hit": Bar()})
-    (rate,) = run_case(asked, 100, seed=0)
-    assert rate.value == 1.0 and 30 < rate.tables < 70
-
-
-def test_a_case_alone_has_the_same_figures_as_among_others(tmp_path, capsys):
-    out = tmp_path / "rates.md"
-    assert (
-        main(["--tables", "60", "--seed", "3", "--markdown", str(out), "win rate 0.6", "bound of a truth of 0.02, 1"])
-        == 0
-    )
-    text = out.read_text()
-    assert "--tables 60 --seed 3 'win rate 0.6' 'bound of a truth of 0.02, 1'" in text
-    (case,) = (case for case in CASES if case.name == "win rate 0.6, sd between seeds 0.08, n=4")
-    (rate,) = run_case(case, 60, seed=3)
-    assert " | ".join(cells(rate)) in text and markdown([rate], "x").count("\n| win rates") == 1
-    assert "0 beyond their bars" in capsys.readouterr().out

@@ -1,5 +1,5 @@
-"""Every card that changes a net, from the registry: training resumes bit for bit, every parameter learns, and both arms
-start alike. No card is known here by its name."""
+"""Every card, from the registry: training resumes bit for bit, every parameter learns, and both arms start alike. No
+card is known here by its name."""
 
 from functools import cache
 from typing import NamedTuple
@@ -19,10 +19,6 @@ STEPS, PAUSED = 4, 2
 def changes(card: str) -> list[str]:
     arms = resolve(REGISTRY, card, "smoke")
     return [path for path in config_paths() if get_path(arms.off, path) != get_path(arms.on, path)]
-
-
-NET = ("net.", "training.auxiliary.")
-CARDS = [card for card in REGISTRY.cards if any(path.startswith(NET) for path in changes(card))]
 
 
 def arm(card: str, state: str) -> TrialConfig:
@@ -60,7 +56,7 @@ def trained(config: TrialConfig) -> Trained:
 
 
 @pytest.mark.parametrize("state", ["off", "on"])
-@pytest.mark.parametrize("card", CARDS)
+@pytest.mark.parametrize("card", REGISTRY.cards)
 def test_training_resumes_bit_for_bit(card, state):
     run = trained(arm(card, state))
     assert torch.isfinite(torch.tensor(run.losses)).all()
@@ -70,7 +66,7 @@ def test_training_resumes_bit_for_bit(card, state):
 
 
 @pytest.mark.parametrize("state", ["off", "on"])
-@pytest.mark.parametrize("card", CARDS)
+@pytest.mark.parametrize("card", REGISTRY.cards)
 def test_every_parameter_gets_a_gradient_within_some_steps(card, state):
     config = arm(card, state)
     assert [name for name in trained(config).without_gradient if not learns_nothing(name, config)] == []
@@ -83,7 +79,7 @@ def learns_nothing(name: str, config: TrialConfig) -> bool:
     return behind_maximum or config.training.policy_weight == 0 and name.startswith(("head.", "last."))
 
 
-@pytest.mark.parametrize("card", CARDS)
+@pytest.mark.parametrize("card", REGISTRY.cards)
 def test_what_both_arms_have_starts_from_the_same_draws(card):
     if any(path.rpartition(".")[2].endswith("init") for path in changes(card)):
         pytest.skip("the start itself is what the card changes")

@@ -16,7 +16,7 @@ from gonn_core.records.build import prepare_store
 
 CORE = Path(gonn_core.__file__).parent
 SOURCES = ("go/*.py", "records/archives/*.py", "records/sgf.py", "records/batches.py")
-FINGERPRINT = "0f185e6e9e407d31"
+FINGERPRINT = "0eb009d358bf0ede"
 STARTER_STORE, STARTER_INDEX = "74eef8017f7618c10c37", "cb8a217295469332be14"
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -138,22 +137,3 @@ def test_of_several_processes_one_wins_a_take_over(tmp_path):
     for process in processes:
         process.join(PATIENCE)
     assert outcomes == ["lost", "lost", "lost", "won"]
-
-
-def test_of_several_threads_one_wins(tmp_path):
-    outcomes, barrier = [], threading.Barrier(4)
-
-    def take():
-        barrier.wait()
-        try:
-            outcomes.append(Lease.take(tmp_path))
-        except LeaseHeld:
-            pass
-
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(outcomes) == 1
-    outcomes[0].release()

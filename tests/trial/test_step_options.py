@@ -13,10 +13,9 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import load_net, unpack
 from tests.training.options import THREE_PLANES
-from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.trial.helpers import tiny_config, tiny_job
 
 AVERAGED = {"training__averaging__every": 2, "training__averaging__window": 4}
-FROZEN_HISTORY = {"data__history_keep": [0.9, 0.95, 0.95, 0.98, 0.98], "data__history_frozen": True}
 CAZENAVE = {
     **THREE_PLANES,
     "training__loss": "squared_error",
@@ -28,21 +27,6 @@ CAZENAVE = {
 
 def folder(job) -> Path:
     return Path(job.run.runs) / job.id
-
-
-@pytest.mark.parametrize(
-    "values",
-    [{**AVERAGED, "training__optimiser__kind": "adamw"}, CAZENAVE, FROZEN_HISTORY],
-    ids=["averaged_adamw", "stalling", "frozen_history"],
-)
-def test_resumed_is_the_same(tmp_path, values):
-    config = tiny_config(training__samples=240, **values)
-    whole, parted = (tiny_job(tmp_path / name, config, progress_points=2) for name in ("whole", "parted"))
-    run_trial(whole)
-    assert run_trial(parted, lambda event: not (event.kind == "point" and event.samples >= 120))["state"] == "paused"
-    torch.manual_seed(9)
-    assert run_trial(parted)["state"] == "done"
-    assert_same_trial(folder(whole), folder(parted))
 
 
 def test_the_averaged_weights_are_kept_and_evaluated(tmp_path):
