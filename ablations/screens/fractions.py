@@ -22,7 +22,7 @@ FRACTIONS = 4
 
 
 @dataclass(frozen=True)
-class Column:
+class FractionColumn:
     """Where a card stands in the design.
 
     index: of the Hadamard matrix; group: the cards of which only one is changed in an arm, this one among them;
@@ -43,7 +43,7 @@ class Screen:
     card is varied in runs of every seed.
     """
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, FractionColumn]
     changed: tuple[frozenset[str], ...]
     fraction_of: tuple[int, ...]
     fractions: int
@@ -101,7 +101,7 @@ def _screen(cards: Sequence[str], groups: Sequence[tuple[str, ...]], half: int, 
     fraction_of = tuple(_block(arm, half, blocks[:parts]) for arm in range(2 * half))
     changed: list[frozenset[str]] = [frozenset()] * (2 * half)
 
-    def with_group(group: Mapping[str, Column]) -> list[frozenset[str]]:
+    def with_group(group: Mapping[str, FractionColumn]) -> list[frozenset[str]]:
         """The arms' changed cards with a group's."""
         return [
             before | {
@@ -111,7 +111,7 @@ def _screen(cards: Sequence[str], groups: Sequence[tuple[str, ...]], half: int, 
             for arm, before in enumerate(changed)
         ]  # fmt: skip
 
-    columns: dict[str, Column] = {}
+    columns: dict[str, FractionColumn] = {}
     taken: set[int] = set()
     for group in sorted(groups, key=group_width, reverse=True):
         width = group_width(group)
@@ -126,11 +126,11 @@ def _screen(cards: Sequence[str], groups: Sequence[tuple[str, ...]], half: int, 
     return Screen({card: columns[card] for card in cards}, tuple(changed), fraction_of, fractions, of_seeds)
 
 
-def _placed(group: Sequence[str], index: int, fractions: int) -> dict[str, Column]:
+def _placed(group: Sequence[str], index: int, fractions: int) -> dict[str, FractionColumn]:
     """A group's columns at an index, each card varied in fractions of its own."""
     width = group_width(group)
     return {
-        card: Column(
+        card: FractionColumn(
             index,
             tuple(group),
             frozenset(part for part in range(fractions) if part % width % len(group) == place),

@@ -16,7 +16,7 @@ from gonn_core.errors import UserError
 from gonn_core.metrics import METRICS
 from reports.results.study_results import StudyResults, TrialResult, curve_value
 from reports.stats.estimates import Effect
-from reports.stats.mixed import Design, one_thread
+from reports.stats.mixed import DesignMatrix, one_thread
 from reports.stats.model import Model
 from reports.stats.verdicts import Thresholds, with_q
 
@@ -136,7 +136,7 @@ class Group:
         # Runs of one seed have something in common where they see the same positions.
         seen = [(run.trial.seed, _settings(run.arm.config)[VIEW]) for run, _ in read]
         numbers = {each: number for number, each in enumerate(dict.fromkeys(seen))}
-        design = Design(changes, [", ".join(paths) for paths, _ in levels], [numbers[each] for each in seen])
+        design = DesignMatrix(changes, [", ".join(paths) for paths, _ in levels], [numbers[each] for each in seen])
         sums, counts = np.stack([sums for _, (sums, _) in read]), read[0][1][1]
         return Model(design, sums, counts), levels
 

@@ -30,7 +30,7 @@ one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
 
 
 @dataclass(frozen=True)
-class Design:
+class DesignMatrix:
     """What each run is. changes: (runs, levels), 1 where a run has a level that the base has not, else 0; settings: of
     each level, of which a run has one level at most; seeds: of each run."""
 
@@ -119,7 +119,7 @@ class Fit:
     """The model fitted to one value a run. ValueError: fewer than three runs more than levels."""
 
     @one_thread
-    def __init__(self, design: Design, values: np.ndarray, coding: Coding):
+    def __init__(self, design: DesignMatrix, values: np.ndarray, coding: Coding):
         self.design, self.values, self.coding = design, np.asarray(values, float), coding
         self._pairs, self._products = design.pairs(coding)
         self.noisier: list[int] = []
@@ -210,7 +210,7 @@ def _is_told(part: np.ndarray, spare: int) -> bool:
     return size > _TINY and len(part) + spare - np.trace(part) ** 2 / size >= LEAST
 
 
-def _noisiest(design: Design, matrix: np.ndarray, residuals: np.ndarray) -> int:
+def _noisiest(design: DesignMatrix, matrix: np.ndarray, residuals: np.ndarray) -> int:
     """The level with the largest score for a variance of its own, under the common variances."""
     squares, changed = residuals**2 - np.diag(matrix), design.changes.T
     with np.errstate(invalid="ignore"):

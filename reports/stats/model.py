@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import chdtri, nctdtrinc
 
 from reports.stats.estimates import Effect, EvaluationNoise, effect_of, quantile, residuals
-from reports.stats.mixed import LEAST, Coding, Design, Fit, Interaction
+from reports.stats.mixed import LEAST, Coding, DesignMatrix, Fit, Interaction
 from reports.stats.verdicts import Thresholds
 
 SHARED = 0.6
@@ -38,7 +38,7 @@ class RunNoise:
 class Model:
     """The runs of a base on one metric. sums: (runs, games) of the metric; counts: (games,) positions."""
 
-    def __init__(self, design: Design, sums: np.ndarray, counts: np.ndarray):
+    def __init__(self, design: DesignMatrix, sums: np.ndarray, counts: np.ndarray):
         self.design, self._sums, self._counts = design, sums, counts
         self.values = sums.sum(1) / counts.sum()
         self._fits: dict[Coding, Fit | None] = {}
@@ -109,7 +109,7 @@ class Model:
         levels = np.flatnonzero(design.changes[kept].any(0))
         settings = [design.settings[int(level)] for level in levels]
         seeds = [design.seeds[int(run)] for run in kept]
-        own = Design(design.changes[np.ix_(kept, levels)], settings, seeds)
+        own = DesignMatrix(design.changes[np.ix_(kept, levels)], settings, seeds)
         return Model(own, self._sums[kept], self._counts), levels
 
     def interactions(self) -> list[Interaction]:

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from scipy import linalg, optimize
 
-from reports.stats.mixed import Coding, Design, Fit
+from reports.stats.mixed import Coding, DesignMatrix, Fit
 
 
-def factorial(levels: int, seeds: int, generator: np.random.Generator, noise: float = 1.0) -> tuple[Design, np.ndarray]:
+def factorial(
+    levels: int, seeds: int, generator: np.random.Generator, noise: float = 1.0
+) -> tuple[DesignMatrix, np.ndarray]:
     """All combinations of some levels, each with the same seeds, and noise."""
     arms = list(itertools.product((0.0, 1.0), repeat=levels))
     changes = np.array([arm for arm in arms for _ in range(seeds)])
-    design = Design(changes, [f"s{i}" for i in range(levels)], [seed for _ in arms for seed in range(seeds)])
+    design = DesignMatrix(changes, [f"s{i}" for i in range(levels)], [seed for _ in arms for seed in range(seeds)])
     return design, noise * generator.standard_normal(len(changes))
 
 
@@ -25,14 +27,14 @@ def covariance(fit: Fit) -> np.ndarray:
     return sum(size * part for size, part in zip(fit.variances, parts, strict=True))
 
 
-def made(generator: np.random.Generator) -> tuple[Design, np.ndarray]:
+def made(generator: np.random.Generator) -> tuple[DesignMatrix, np.ndarray]:
     """Levels alone on four seeds and all combinations on two, some missing, with interactions and noise of seeds."""
     arms = [*np.vstack([np.zeros(4), np.eye(4)]).tolist() * 4, *itertools.product((0.0, 1.0), repeat=4)]
     seeds = [*np.repeat(range(4), 5).tolist(), *(number % 2 for number in range(16))]
     kept = generator.random(len(arms)) < 0.9
     changes, of_run = np.array(arms)[kept], np.array(seeds)[kept]
     values = generator.standard_normal(len(of_run)) + (changes[:, :1] * changes[:, 1:3]) @ [2.0, -3.0] + of_run
-    return Design(changes, "abcd", of_run.tolist()), values
+    return DesignMatrix(changes, "abcd", of_run.tolist()), values
 
 
 @pytest.mark.parametrize("coding", ["mean", "base"])
@@ -98,7 +100,7 @@ def test_the_variance_of_seeds_is_that_of_an_analysis_of_variance():
     changes = np.array([[x] for x in (0.0, 1.0) for _ in range(seeds * repeats)])
     of_run = [seed for _ in (0, 1) for seed in range(seeds) for _ in range(repeats)]
     values = generator.standard_normal(len(of_run)) + 2.0 * generator.standard_normal(seeds)[of_run]
-    fit = Fit(Design(changes, ["s"], of_run), values, "base")
+    fit = Fit(DesignMatrix(changes, ["s"], of_run), values, "base")
     columns = np.column_stack([np.ones(len(of_run)), changes])
     rest = values - columns @ np.linalg.lstsq(columns, values)[0]
     means = np.array([rest[np.array(of_run) == seed].mean() for seed in range(seeds)])
@@ -118,17 +120,17 @@ def test_the_largest_interaction_is_predicted_short_of_its_size():
 
 def test_what_always_changes_together_or_with_a_seed_is_not_separated():
     changes = np.array([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], float)
-    design = Design(changes, ["a", "b", "c"], [1, 1, 2, 2, 1, 1])
+    design = DesignMatrix(changes, ["a", "b", "c"], [1, 1, 2, 2, 1, 1])
     told = {name: design.separates(np.array(row)) for name, row in zip("abc", np.eye(3), strict=True)}
     assert told == {"a": False, "b": False, "c": False}
     assert design.separates(np.array([1.0, 1.0, 0.0]))
-    other = Design(changes, ["a", "b", "c"], [1, 1, 1, 1, 2, 2])
+    other = DesignMatrix(changes, ["a", "b", "c"], [1, 1, 1, 1, 2, 2])
     assert other.separates(np.array([0.0, 0.0, 1.0]))
 
 
 def test_only_levels_that_a_run_has_both_of_have_an_interaction():
     changes = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]], float)
-    assert Design(changes, ["a", "a", "b"], [1] * 5).pairs("base")[0] == [(0, 2)]
+    assert DesignMatrix(changes, ["a", "a", "b"], [1] * 5).pairs("base")[0] == [(0, 2)]
 
 
 def test_a_level_whose_repeated_runs_are_noisier_has_a_variance_of_its_own():
@@ -138,23 +140,23 @@ def test_a_level_whose_repeated_runs_are_noisier_has_a_variance_of_its_own():
     noisy = noise * np.where(design.changes[:, 2] == 1, 4.0, 1.0)
     fit = Fit(design, noisy, "mean")
     assert fit.noisier == [2] and 2.5 < (1 + fit.variances[3] / fit.variances[0]) ** 0.5 < 6
-    once = Design(design.changes[::4], design.settings, design.seeds[::4])
+    once = DesignMatrix(design.changes[::4], design.settings, design.seeds[::4])
     assert not once.is_repeated and Fit(once, noisy[::4], "mean").noisier == []
 
 
 def test_too_few_runs_are_refused():
     with pytest.raises(ValueError, match="2 runs more than levels"):
-        Fit(Design(np.array([[0.0], [1.0], [0.0], [1.0]]), ["a"], [1, 2, 1, 2]), np.arange(4.0), "base")
+        Fit(DesignMatrix(np.array([[0.0], [1.0], [0.0], [1.0]]), ["a"], [1, 2, 1, 2]), np.arange(4.0), "base")
 
 
 def test_pairs_that_nothing_tells_from_the_noise_stay_in_it():
     """A fraction of single runs, its strings of pairs in all that the levels leave over."""
     rows = [[float((arm & word).bit_count() % 2) for word in (1, 2, 4, 7, 8, 11, 13)] for arm in range(16)]
     values = np.random.default_rng(7).standard_normal(16)
-    once = Fit(Design(np.array(rows), "abcdefg", [1] * 16), values, "mean")
+    once = Fit(DesignMatrix(np.array(rows), "abcdefg", [1] * 16), values, "mean")
     columns = once.design.fixed("mean")
     rest = values - columns @ np.linalg.lstsq(columns, values)[0]
     assert not once.tells_pairs and once.variances == pytest.approx([rest @ rest / 8, 0.0, 0.0])
     assert once.estimate(np.eye(7)[0]).df == pytest.approx(8)
-    twice = Design(np.array(rows * 2), "abcdefg", [1] * 16 + [2] * 16)
+    twice = DesignMatrix(np.array(rows * 2), "abcdefg", [1] * 16 + [2] * 16)
     assert Fit(twice, np.random.default_rng(8).standard_normal(32), "mean").tells_pairs

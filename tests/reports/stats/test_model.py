@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from reports.stats.estimates import evaluation_noise
-from reports.stats.mixed import Design
+from reports.stats.mixed import DesignMatrix
 from reports.stats.model import SHARED, Model
 
 COUNTS = np.full(50, 200.0)
@@ -17,7 +17,7 @@ def model(arms: dict[tuple[float, ...], dict[int, float]], settings: str | None 
     """Of arms (their levels) with the metric by seed, the same in every game."""
     rows = [(levels, seed, value) for levels, values in arms.items() for seed, value in values.items()]
     changes, seeds, values = (list(each) for each in zip(*rows, strict=True))
-    design = Design(np.array(changes, float), settings or "abcdefgh"[: len(changes[0])], seeds)
+    design = DesignMatrix(np.array(changes, float), settings or "abcdefgh"[: len(changes[0])], seeds)
     return Model(design, np.outer(values, COUNTS), COUNTS)
 
 
@@ -184,7 +184,7 @@ def test_the_variance_between_games_of_two_configurations_is_that_of_their_pairs
     sums = (
         generator.normal(2.5, 0.3, (8, 40)) + generator.normal(0, 0.4, (2, 1, 40)).repeat(4, 1).reshape(8, 40)
     ) * counts
-    design = Design(np.repeat([[0.0], [1.0]], 4, axis=0), "a", [1, 2, 3, 4] * 2)
+    design = DesignMatrix(np.repeat([[0.0], [1.0]], 4, axis=0), "a", [1, 2, 3, 4] * 2)
     effect = Model(design, sums, counts).effect("a", UNIT)
     theirs = evaluation_noise(sums[4:] - sums[:4], counts)
     assert theirs.common > 0 and effect.se_eval**2 == pytest.approx(theirs.common)
