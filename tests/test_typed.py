@@ -11,6 +11,7 @@ import pytest
 from ablations.settings import TARGETS, reads
 from orchestration.bootstrap import GIVEN, GOALS, module_of, problem
 from orchestration.cli import command as cli
+from orchestration.experiment import speeds
 from tests.paths import ROOT
 from tests.trial.helpers import starter_data
 
@@ -77,6 +78,7 @@ def workspace(tmp_path_factory):
 @pytest.mark.parametrize("line", [line for line in typed(ROOT / "docs/settings.md") if "new-card" not in line])
 def test_commands_of_the_settings_page_are_run(line, workspace, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(workspace))
+    monkeypatch.setattr(speeds, "one_speed", lambda *_: (500.0, 500.0))
     if problem := line.startswith("make") and make_problem(line):
         assert line in REFUSED and problem.startswith("BUGET")
         return
