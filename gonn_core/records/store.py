@@ -212,9 +212,8 @@ def open_store(folder: Path) -> Store:
         store = Store(path.parent, manifest)
         store.verify_once()
     except FileNotFoundError:
-        raise InputError(
-            folder, "no position store (no manifest.json); if the folder is there, delete it; then prepare the data"
-        ) from None
+        kind = Damaged if path.parent.is_dir() else InputError  # a store without its manifest is built again
+        raise kind(folder, "no position store (no manifest.json); prepare the data") from None
     except Damaged as damage:
         raise Damaged(damage.path, f"{damage.problem}; {_AGAIN}") from None
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:

@@ -311,6 +311,8 @@ def test_a_damaged_store_is_built_again_where_its_archives_are(tmp_path, caplog,
     again = prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")
     assert again.digest == store.digest and f"{name}: damaged" in caplog.text and "it is built again" in caplog.text
     assert path.read_bytes() == whole or name == MANIFEST  # which tells how long it took
+    (store.folder / MANIFEST).unlink()
+    assert prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores").digest == store.digest
     assert unfinished(tmp_path / "stores") == []
 
 
