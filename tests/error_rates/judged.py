@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reports.stats.estimates import Effect
-from reports.stats.mixed import Design
+from reports.stats.mixed import DesignMatrix
 from reports.stats.model import Model
 from reports.stats.verdicts import Thresholds, judge_effect, with_q
 from tests.error_rates.made import Runs
@@ -16,7 +16,7 @@ FALSE, POWER, ANY = "false among those shown", "shown of those that are", "any s
 
 
 def model_of(runs: Runs) -> Model:
-    design = Design(runs.changes, [str(level) for level in range(runs.changes.shape[1])], runs.seeds.tolist())
+    design = DesignMatrix(runs.changes, [str(level) for level in range(runs.changes.shape[1])], runs.seeds.tolist())
     return Model(design, runs.sums, runs.lengths)
 
 
