@@ -234,7 +234,7 @@ _TARGETS = {
         ("test", "the test suite; tests with Ray, servers or killed processes are in test-system"),
         ("test-quick", "the test suite without its slow tests"),
         ("test-system", "tests that kill processes, start Ray and servers"),
-        ("test-cards", "a smoke study of every enhancement, some 25 minutes"),
+        ("test-cards", "a smoke study of every enhancement and its arms on a simulated GPU, half an hour"),
     ),
 }
 

@@ -27,7 +27,7 @@ def pytest_xdist_auto_num_workers(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Tests marked `cards` take a quarter of an hour: they run only when asked for (`make test-cards`), whatever else
+    """Tests marked `cards` take half an hour: they run only when asked for (`make test-cards`), whatever else
     is selected."""
     if "cards" not in (config.option.markexpr or ""):
         left_out = [item for item in items if item.get_closest_marker("cards")]

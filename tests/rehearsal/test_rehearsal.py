@@ -143,8 +143,13 @@ def test_every_planted_defect_is_found():
     assert [name for name, made in with_defects([*FOUND]).items() if not FOUND[name](made)] == []
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("kind", ["bases", *FAMILIES])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("bases", marks=pytest.mark.system),
+        *(pytest.param(each, marks=pytest.mark.cards) for each in FAMILIES),
+    ],
+)
 def test_every_base_and_every_arm_pass_without_a_wait_or_a_copy(kind):
     registry = load_registry()
     parts = of_bases(registry) if kind == "bases" else of_cards(registry, cards_by_family(registry)[kind])
