@@ -1,5 +1,4 @@
-"""The committed jobs for a GPU: readable by this code, on the data of the recipe beside them, made by commands that the
-README tells.
+"""The committed jobs for a GPU: readable by this code, on the data of the recipe beside them.
 
 That each is the trial that a study trains is checked with the queue (tests/scripts/test_gpu_queue.py).
 """
