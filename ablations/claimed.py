@@ -154,11 +154,12 @@ def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enha
         if path not in formed.toggles and any(get_path(here, path) != get_path(there, path) for here, there in arms)
     ]
     for path in config_paths():
-        if not conditions.tells(path) or path in formed.toggles:
+        differing = [arm for arm in arms if get_path(arm[0], path) != get_path(arm[1], path)]
+        if not differing or not conditions.tells(path) or path in formed.toggles:
             continue
         if path not in others and any(within(path, other.rpartition(".")[0]) for other in others):
             continue
-        pairs = {tuple(get_path(config, path) for config in arm) for arm in arms if not _idle(path, *arm)}
+        pairs = {tuple(get_path(config, path) for config in arm) for arm in differing if not _idle(path, *arm)}
         for here, there in sorted(pairs, key=str):
             yield f"{path} ({setting_text(here)} instead of {setting_text(there)})"
     planes, same = _planes(comparison.on.features), comparison.on.features == conditions.on.features
@@ -167,10 +168,8 @@ def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enha
 
 
 def _idle(path: str, here: TrialConfig, there: TrialConfig) -> bool:
-    """Whether the values at a path are equal, or make no difference in either configuration."""
+    """Whether the values at a path make no difference in either configuration."""
     values = get_path(there, path), get_path(here, path)
-    if values[0] == values[1]:
-        return True
     try:
         exchanged = [with_values(config, {path: value}) for config, value in zip((here, there), values, strict=True)]
     except SettingError:  # neither can have the other's

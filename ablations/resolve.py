@@ -16,6 +16,7 @@ from ablations.designs import SCREEN, card_state, design_arms
 from ablations.registry import Registry, load_registry
 from ablations.request import (
     Request,
+    at_each_number,
     parse_control_seeds,
     parse_futility,
     parse_looks,
@@ -107,6 +108,11 @@ class Design:
             "COMPILE": request.compile if request.compile != "none" else None,
         }
         return {name: value for name, value in stated.items() if value}
+
+
+def resolve_studies(request: Request) -> tuple[Design, ...]:
+    """The design of a request, or one at each of the numbers of samples that it names. Raises UserError."""
+    return tuple(map(resolve_study, at_each_number(request)))
 
 
 def resolve_study(request: Request) -> Design:

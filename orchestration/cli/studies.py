@@ -75,16 +75,24 @@ def new_card(**settings):
     write_card(**settings)
 
 
+def _designs(settings):
+    """The designs that settings ask for. Raises UserError: before PyTorch is loaded, which takes seconds."""
+    from ablations.request import Request
+    from ablations.resolve import resolve_studies
+
+    return resolve_studies(Request(**settings))
+
+
 @click.command()
 @name_argument
 @study_options
 def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
+    designs = _designs(settings)
     with moving(LOADING):
-        from ablations.request import Request
-        from orchestration.study import plan_view
+        from orchestration.study.plan_view import print_plans
 
-    plan_view.print_plan(Request(**settings))
+    print_plans(designs)
 
 
 @click.command()
@@ -93,11 +101,11 @@ def plan(**settings):
 @runner_options
 def ablate(runner, slots, per_gpu, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
+    designs = _designs(settings)
     with moving(LOADING):
-        from ablations.request import Request
-        from orchestration.study import run
+        from orchestration.study.run import run_command
 
-    return run.run_command(Request(**settings), runner, slots, track, address, per_gpu)
+    return run_command(designs, runner, slots, track, address, per_gpu)
 
 
 @click.command()
@@ -107,12 +115,11 @@ def ablate(runner, slots, per_gpu, track, address, **settings):
 @runner_options
 def scale(runner, slots, per_gpu, track, address, plan, **settings):
     """Train BASE alone, at several numbers of samples: its curve."""
+    designs = _designs(settings)
     with moving(LOADING):
-        from ablations.request import Request
         from orchestration.study import plan_view, run
 
-    request = Request(**settings)
-    return plan_view.print_plan(request) if plan else run.run_command(request, runner, slots, track, address, per_gpu)
+    return plan_view.print_plans(designs) if plan else run.run_command(designs, runner, slots, track, address, per_gpu)
 
 
 @click.command()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing import connection, get_context, parent_process
@@ -46,8 +47,12 @@ class Child:
         with suppress(BrokenPipeError, ConnectionResetError):
             self.pipe.send(message)
 
-    def receive(self) -> Any:
-        """The next message. Raises ChildEnded."""
+    def receive(self, patience: float | None = None) -> Any:
+        """The next message. patience: seconds to wait for it, None: for ever. Raises ChildEnded, also when they are
+        over."""
+        # The second poll is for a command that was itself stopped for so long (Ctrl-Z).
+        if not self.pipe.poll(patience) and not self.pipe.poll():
+            raise ChildEnded(f"did not answer for {patience:.0f} seconds")
         try:
             return self.pipe.recv()
         except (EOFError, OSError):  # also in the middle of a message
@@ -56,6 +61,16 @@ class Child:
         if code is None:
             raise ChildEnded("does not answer")
         raise ChildEnded(f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}")
+
+    def kill_group(self) -> None:
+        """Kill the process and all in the process group that it leads."""
+        group = self.process.pid
+        assert group is not None, "the process was started"
+        self.kill()
+        with suppress(ProcessLookupError, PermissionError):  # when all are gone
+            for _ in range(100):
+                os.killpg(group, signal.SIGKILL)
+                time.sleep(0.05)
 
     def kill(self) -> None:
         """Kill the process: files of trials are written atomically."""

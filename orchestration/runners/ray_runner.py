@@ -6,12 +6,8 @@ The child (`orchestration.runners.ray_tune`) sends tuples through a pipe: a name
 """
 
 import os
-import platform
 import secrets
-import signal
 import tempfile
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +60,6 @@ class RayPlan(NamedTuple):
     """
 
     address: str | None
-    function: str
     slots: int | None
     gpus: int
     first: Job
@@ -91,47 +86,48 @@ class RayRunner:
         if not address:
             queue.gpus, queue.per_gpu, slots = len(where.gpus), where.per_gpu, where.slots
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-            variables |= PRIVATE | (seeing(where.gpus) if where.gpus else {}) | {"PYTHONPATH": path}
-        parent, prefix = TMP, f"{NAME}{os.getpid()}-"
-        if address:
-            parent, prefix = Path(first.run.runs), f".{prefix}{platform.node()}-"
+            own = {"PYTHONPATH": path, "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+            variables |= PRIVATE | own | (seeing(where.gpus) if where.gpus else {})
+        prefix = f"{NAME}{os.getpid()}-"
+        parent, prefix = (Path(first.run.runs), f".{prefix}{os.uname().nodename}-") if address else (TMP, prefix)
         for is_last in (False, True):
-            token = {} if address else {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
             try:
                 parent.mkdir(parents=True, exist_ok=True)
                 scratch = tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
             except OSError as error:
                 raise disk_error(parent, error) from None
             with scratch as folder:
-                plan = RayPlan(address, self._function, slots, len(where.gpus), first, Path(folder))
-                child = _Ray(SERVE, plan, variables=variables | token)
+                plan = RayPlan(address, slots, len(where.gpus), first, Path(folder))
+                child = Child(SERVE, plan, variables=variables)
                 try:
-                    why = self._serve(queue, child)
+                    why = self._serve(queue, child, bool(address) and first.run.device != "cpu")
                 finally:
-                    child.end()
+                    child.kill_group()  # all that Ray started on this machine
             if why is None:
                 return queue.outcomes
             if address:
-                gone = f"the cluster is gone ({why}); once it is back, the same command resumes"
-                raise UserError(f"{ADDRESS}={address}: {gone}")
+                raise UserError(f"{ADDRESS}={address}: the cluster is gone ({why}); later the same command resumes")
             if not is_last:
                 queue.queue_running_again(f"Ray ended ({why}); it is started again")
         raise UserError(f"Ray ended twice ({why}); the same command resumes, with --runner local without Ray")
 
-    def _serve(self, queue: JobQueue, child: "_Ray") -> str | None:
-        """Have a child run the jobs. None when all have ended, else how Ray died."""
+    def _serve(self, queue: JobQueue, child: Child, finds_gpus: bool) -> str | None:
+        """Have a child run the jobs, on the GPUs that it finds. None when all have ended, else how Ray died."""
         jobs: dict[str, Job] = {}  # by Tune's id of the trial
-        assert queue.first is not None, "a child is started for jobs"
-        uses_gpus = self._address is not None and queue.first.run.device != "cpu"
         while True:
-            match child.listen():
-                case "up", cpus, gpus if gpus and uses_gpus:
+            try:
+                message = child.receive(SILENCE_SECONDS)
+            except ChildEnded as end:
+                return f"its process {end}"
+            match message:
+                case "up", cpus, gpus if gpus and finds_gpus:
                     queue.gpus, queue.per_gpu, queue.cores = gpus, self._per_gpu or 1, cpus
                 case "next", trial:
                     config = None
                     if (job := queue.take()) is not None:
                         jobs[trial] = job
-                        config = {"job": job, "gpu": 1 / queue.per_gpu if queue.gpus else 0.0}
+                        gpu = 1 / queue.per_gpu if queue.gpus else 0.0
+                        config = {"function": self._function, "job": job, "gpu": gpu}
                     child.send((config, queue.is_over))
                 case "begun", trial:
                     queue.begin(jobs[trial])
@@ -155,45 +151,19 @@ def _hear(queue: JobQueue, jobs: dict[str, Job], trial: str, messages: list) -> 
             queue.end(jobs.pop(trial), message)
         elif queue.publish(message) is False:
             stop = True
-    if stop and trial in jobs:
+    if stop := stop and trial in jobs:
         job = jobs.pop(trial)
         queue.end(job, TrialOutcome(job.id, "paused"))
     return stop
 
 
-class _Ray(Child):
-    """Ray's process, leader of a process group in which everything is that Ray starts on this machine."""
-
-    def listen(self) -> tuple:
-        """The next message; `("down", why)` when the child has ended, or was silent for too long."""
-        # The second poll is for a command that was itself stopped for so long (Ctrl-Z).
-        if not self.pipe.poll(SILENCE_SECONDS) and not self.pipe.poll():
-            return "down", f"no answer for {SILENCE_SECONDS:.0f} seconds"
-        try:
-            return self.receive()
-        except ChildEnded as end:
-            return "down", f"its process {end}"
-
-    def end(self) -> None:
-        """Kill the child and all that Ray started on this machine."""
-        group = self.process.pid
-        assert group is not None, "the process was started"
-        self.kill()
-        with suppress(ProcessLookupError, PermissionError):  # when all are gone
-            for _ in range(100):
-                os.killpg(group, signal.SIGKILL)
-                time.sleep(0.05)
-
-
 def node_problem(job: Job, scratch: str) -> str | None:
-    """Run on a node: why it cannot run trials with the folders of this job, among them the command's `scratch`; None
-    when it can. The store is read and compared with its digest."""
+    """Run on a node: its name and why it cannot run trials with the folders of this job, among them the command's
+    `scratch`; None when it can. The store is read and compared with its digest."""
     from gonn_core.records.store import open_store
 
-    if not Path(scratch).exists():
-        return f"does not see the folder {job.run.runs} of this command"
     try:
         open_store(Path(job.run.store))
     except UserError as error:
-        return str(error)
-    return None
+        return f"node {os.uname().nodename} {error}"
+    return None if Path(scratch).exists() else f"node {os.uname().nodename} does not see the folder {job.run.runs}"

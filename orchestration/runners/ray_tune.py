@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 import time
-import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,7 @@ def serve(pipe, plan: RayPlan) -> None:
         threading.Thread(target=_beat, args=(command,), daemon=True).start()
         if plan.address:
             _check_nodes(plan)
-        resources = ray.cluster_resources()
-        command.send("up", int(resources.get("CPU", 1)), int(resources.get("GPU", 0)))
+        command.send("up", *(int(ray.cluster_resources().get(kind, 0)) for kind in ("CPU", "GPU")))
         _tuner(plan, command).fit()
         if plan.address:
             ray.shutdown()
@@ -57,12 +56,11 @@ def serve(pipe, plan: RayPlan) -> None:
     except UserError as error:
         command.send("refused", str(error))
     except Exception as error:  # the death of Ray has many names
-        traceback.print_exc()
         command.send("down", describe(error))
     os._exit(0)  # the command ends what is left of Ray
 
 
-class Driver(tune.Stopper, tune.Callback):
+class Driver(tune.Callback):
     """The command at the other end of the pipe. Tune reports results, starts and deaths to it."""
 
     def __init__(self, pipe):
@@ -73,25 +71,18 @@ class Driver(tune.Stopper, tune.Callback):
         return {}
 
     def send(self, *message) -> None:
-        """Send a message; nothing happens when the command has ended."""
-        with self._lock, suppress(BrokenPipeError, ConnectionResetError):
+        """Send a message."""
+        with self._lock:
             self._pipe.send(message)
 
     def ask(self, *message) -> Any:
         """The answer to a message; called from Tune's thread only."""
         self.send(*message)
-        try:
-            return self._pipe.recv()
-        except (EOFError, OSError):
-            os._exit(1)  # the command has ended
+        return self._pipe.recv()
 
-    def __call__(self, trial_id: str, result: dict) -> bool:
+    def is_stopped(self, trial_id: str, result: Mapping) -> bool:
         """Whether a trial is to stop."""
-        stop = self.ask("said", trial_id, result["messages"])
-        return stop and not isinstance(result["messages"][-1], TrialOutcome)  # else `done` decides
-
-    def stop_all(self) -> bool:
-        return False
+        return self.ask("said", trial_id, result["messages"])
 
     def on_trial_start(self, iteration, trials, trial, **info) -> None:
         self.send("begun", trial.trial_id)
@@ -151,18 +142,16 @@ def _tuner(plan: RayPlan, command: Driver) -> tune.Tuner:
     return tune.Tuner(
         tune.with_resources(Trial, lambda job: tune.PlacementGroupFactory([{"CPU": 1, "GPU": job["gpu"]}])),
         tune_config=tune.TuneConfig(
-            search_alg=Jobs(plan.function, command),
+            search_alg=Jobs(command),
             num_samples=-1,
             max_concurrent_trials=plan.slots,
             reuse_actors=True,
-            trial_name_creator=lambda trial: trial.trial_id,
             trial_dirname_creator=lambda trial: trial.trial_id,
         ),
         run_config=tune.RunConfig(
-            name="study",
             storage_path=str(plan.scratch / "tune"),
             verbose=0,
-            stop=command,
+            stop=command.is_stopped,
             checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             callbacks=[command],
         ),
@@ -174,20 +163,19 @@ class Trial(tune.Trainable):
 
     def setup(self, config: dict) -> None:
         """See Ray, as for the other methods."""
-        self._thread: threading.Thread | None = None
-        self._failed = False
+        self._messages: queue.SimpleQueue = queue.SimpleQueue()
+        self._failed = self._pause = False
+        self._thread = threading.Thread(target=self._run, args=(config,), daemon=True)
 
     def reset_config(self, new_config: dict) -> bool:
         self.cleanup()
-        return True  # no more to reset: run_trial sets all of torch's global state at its start
+        self.setup(new_config)  # no more to reset: run_trial sets all of torch's global state at its start
+        return True
 
     def step(self) -> dict:
         if self._failed:  # a CUDA error or an exhausted heap outlives the trial that met it
             raise RuntimeError("a process whose trial failed is not used again")
-        if self._thread is None:
-            self._messages: queue.SimpleQueue = queue.SimpleQueue()
-            self._pause = False
-            self._thread = threading.Thread(target=self._run, daemon=True)
+        if self._thread.ident is None:  # not in setup: Tune replaces a process that dies there, without a word
             self._thread.start()
         messages = [self._messages.get()]
         while not self._messages.empty():
@@ -197,31 +185,28 @@ class Trial(tune.Trainable):
         return {"messages": messages, "done": isinstance(last, TrialOutcome) and not self._failed}
 
     def cleanup(self) -> None:
-        if self._thread is not None:
-            self._pause = True
+        self._pause = True
+        if self._thread.ident is not None:
             self._thread.join()
-            self._thread = None
 
-    def _run(self) -> None:
+    def _run(self, config: dict) -> None:
         def post(event) -> bool:
             self._messages.put(event)
             return not self._pause
 
-        self._messages.put(run_job(self.config["function"], self.config["job"], post))
+        self._messages.put(run_job(config["function"], config["job"], post))
 
 
 class Jobs(tune.search.Searcher):
     """Where Tune asks for trials."""
 
-    def __init__(self, function: str, command: Driver):
+    def __init__(self, command: Driver):
         super().__init__()
-        self._function, self._command = function, command
+        self._command = command
 
     def suggest(self, trial_id: str) -> Any:
         config, is_over = self._command.ask("next", trial_id)
-        if config is None:
-            return self.FINISHED if is_over else None  # None: Tune asks again
-        return {**config, "function": self._function}
+        return self.FINISHED if is_over else config  # None: Tune asks again
 
     def on_trial_complete(self, trial_id: str, result=None, error: bool = False) -> None:
         pass
@@ -230,18 +215,17 @@ class Jobs(tune.search.Searcher):
 def _check_nodes(plan: RayPlan) -> None:
     """Check that every node that can train sees the folders of the jobs, and has the store whole. Raises SettingError
     (GONN_HOME, RAY_ADDRESS)."""
-    answers = {}
+    answers = []
     for node in ray.nodes():
         if node["Alive"] and node["Resources"].get("CPU"):
             here = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             check = ray.remote(node_problem).options(num_cpus=0, scheduling_strategy=here)
-            answers[node["NodeManagerHostname"]] = check.remote(plan.first, str(plan.scratch))
-    for name, answer in answers.items():
-        try:
-            problem = ray.get(answer)
-        except ray.exceptions.RayError as error:
-            why = f"its nodes cannot run this code ({describe(error)})"
-            raise SettingError(ADDRESS, str(plan.address), why) from None
-        if problem is not None:
-            home, valid = str(Path(plan.first.run.runs).parent), "a folder that all nodes share under the same path"
-            raise SettingError("GONN_HOME", home, f"node {name} {problem}", valid)
+            answers.append(check.remote(plan.first, str(plan.scratch)))
+    try:
+        problems = [problem for problem in ray.get(answers) if problem is not None]
+    except ray.exceptions.RayError as error:
+        why = f"its nodes cannot run this code ({describe(error)})"
+        raise SettingError(ADDRESS, str(plan.address), why) from None
+    if problems:
+        home, valid = str(Path(plan.first.run.runs).parent), "a folder that all nodes share under the same path"
+        raise SettingError("GONN_HOME", home, problems[0], valid)

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich import box
 from rich.table import Table
 
-from ablations.request import Request, at_each_number
-from ablations.resolve import SEARCH, Screened, resolve_study
+from ablations.resolve import SEARCH, Design, Screened
 from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
@@ -27,13 +26,11 @@ TRIALS_SHOWN = 4
 """So many trials of an arm are named, more are counted."""
 
 
-def print_plan(request: Request) -> None:
-    """Check the request, prepare its data, and print the plan, of each number of samples if it asks for several. Raises
-    UserError."""
+def print_plans(designs: Sequence[Design]) -> None:
+    """Prepare the data of designs that differ in their samples alone, and print the plans. Raises UserError."""
     workspace = Workspace.here()
-    designs = [resolve_study(one) for one in at_each_number(request)]
-    if request.device != "cuda":  # a plan for a GPU needs none here
-        check_machine(request)
+    if designs[0].request.device != "cuda":  # a plan for a GPU needs none here
+        check_machine(designs[0].request)
     for design in designs:
         _print(make_plan(design, workspace), workspace)
 

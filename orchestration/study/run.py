@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from ablations.request import Request, at_each_number
-from ablations.resolve import SEARCH, resolve_study
+from ablations.resolve import SEARCH, Design
 from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Event
@@ -26,12 +25,11 @@ from reports.study.report import looks_line
 from reports.workspace import Workspace
 
 
-def run_study(request: Request, how: Execution, more: str = "") -> list[Result[ReportedStudy]]:
+def run_studies(designs: Sequence[Design], how: Execution, more: str = "") -> list[Result[ReportedStudy]]:
     """Run a study, or one at each of several numbers of samples, and show what each found. more: printed after its
     settings. Raises UserError before any work."""
     workspace = how.workspace
-    designs = [resolve_study(one) for one in at_each_number(request)]
-    check_machine(request)
+    check_machine(designs[0].request)
     results = [run(make_plan(design, workspace, more), how) for design in designs]
     if len(results) > 1:
         report_samples(workspace, [result.report.files.report.study for result in results], output())
@@ -39,11 +37,11 @@ def run_study(request: Request, how: Execution, more: str = "") -> list[Result[R
 
 
 def run_command(
-    request: Request, runner: str, slots: int | None, track: bool, address: str | None, per_gpu: int | None
+    designs: Sequence[Design], runner: str, slots: int | None, track: bool, address: str | None, per_gpu: int | None
 ) -> int:
     """`gonn ablate` and `gonn scale`: 0 when every trial is done, 1 otherwise."""
     how = execution(runner, slots, track, address, per_gpu=per_gpu)
-    results = run_study(request, how, f"RUNNER={runner}")
+    results = run_studies(designs, how, f"RUNNER={runner}")
     return 1 if any(result.failed for result in results) else 0
 
 

@@ -15,7 +15,7 @@ from orchestration.console import output
 from orchestration.experiment.pipeline import execution
 from orchestration.study.folder import find_trial
 from orchestration.study.plan import Plan, make_plan
-from orchestration.study.run import run_study
+from orchestration.study.run import run_studies
 from reports.workspace import Workspace
 
 _START = "training.start_from"
@@ -62,7 +62,7 @@ def train_base(track: bool, job: Path | None = None, **settings) -> int:
         _write_job(make_plan(design, workspace), job)
         return 0
     label = f"({printable(design.arms[0].label)})" * bool(design.arms[0].values)
-    (result,) = run_study(design.request, execution("local", 1, track), label)
+    (result,) = run_studies([design], execution("local", 1, track), label)
     (trial,) = result.report.files.report.study.trials
     output().print(f"trial {trial.trial} in {workspace.runs / trial.trial}")
     return 1 if result.failed else 0

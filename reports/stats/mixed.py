@@ -16,7 +16,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy import linalg, optimize, stats
+from scipy import linalg, optimize
+from scipy.special import chdtri
 from threadpoolctl import ThreadpoolController
 
 Coding = Literal["mean", "base"]
@@ -132,7 +133,7 @@ class Fit:
             level, simple = _noisiest(design, *self._run_residuals()), self.__dict__.copy()
             everything = np.eye(len(self.values))
             lower = self._fit(everything, [*parts, everything[:, design.changes[:, level] > 0]])
-            if deviance - lower > stats.chi2.isf(2 * NOISIER / design.changes.shape[1], 1):
+            if deviance - lower > chdtri(1, 2 * NOISIER / design.changes.shape[1]):
                 self.noisier = [level]
             else:
                 self.__dict__ = simple

@@ -6,8 +6,6 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Literal, Self, TypeVar
 
-from scipy.stats import false_discovery_control
-
 from ablations.study import Thresholds
 from gonn_core.metrics import Better
 from reports.stats.estimates import Effect
@@ -77,8 +75,12 @@ def with_q(effects: Mapping[Key, Effect], thresholds: Thresholds) -> dict[Key, E
 
 
 def discovery_rates(p: Sequence[float]) -> list[float]:
-    """q of each p: the false discovery rate at which it is the last to be shown."""
-    return list(map(float, false_discovery_control(p))) if len(p) else []
+    """q of each p: the false discovery rate at which it is the last to be shown (Benjamini and Hochberg 1995)."""
+    # Not scipy.stats: its import takes a second of every command.
+    rates, least, count = [1.0] * len(p), 1.0, len(p)
+    for rank, index in zip(range(count, 0, -1), sorted(range(count), key=p.__getitem__, reverse=True), strict=True):
+        rates[index] = least = min(least, p[index] * (count / rank))
+    return rates
 
 
 def judge_effect(effect: Effect, better: Better, thresholds: Thresholds) -> EffectVerdict:

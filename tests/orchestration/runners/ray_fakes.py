@@ -13,23 +13,24 @@ from tests.waiting import wait_until
 
 
 def serve(pipe, plan: RayPlan) -> None:
-    """Behaves as `plan.function` says; notes in the folder of trials that it was started."""
+    """Behaves as FAKE_RAY says; notes in the folder of trials that it was started."""
     os.setsid()
+    behaviour = os.environ["FAKE_RAY"]
     notes = Path(plan.first.run.runs) / "starts"
     with open(notes, "a") as file:
         print("start", file=file)
     started = len(notes.read_text().splitlines())
-    match plan.function:
+    match behaviour:
         case "refuses":
             pipe.send(("refused", "RAY_ADDRESS=10.0.0.1:6379: no Ray cluster there"))
         case "does not start":
             pipe.send(("down", "Exception: The current node timed out during startup"))
         case "starts late" if started == 1:
             os.kill(os.getpid(), signal.SIGABRT)
-        case "dies" | "dies once" if plan.function == "dies" or started == 1:
+        case "dies" | "dies once" if behaviour == "dies" or started == 1:
             _take_up_a_trial(pipe)
             os.kill(os.getpid(), signal.SIGABRT)
-        case "falls silent" | "falls silent once" if plan.function == "falls silent" or started == 1:
+        case "falls silent" | "falls silent once" if behaviour == "falls silent" or started == 1:
             _take_up_a_trial(pipe)
             time.sleep(1000)
         case _:

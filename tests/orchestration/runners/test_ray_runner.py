@@ -23,7 +23,12 @@ def fake_ray(monkeypatch, tmp_path):
     monkeypatch.setattr(ray_runner, "SERVE", "tests.orchestration.runners.ray_fakes:serve")
     monkeypatch.setattr(ray_runner, "TMP", scratch)
     monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", ray_runner.SILENCE_SECONDS)  # put back afterwards
-    yield RayRunner
+
+    def runner(behaviour, address=None):
+        monkeypatch.setenv("FAKE_RAY", behaviour)
+        return RayRunner(address)
+
+    yield runner
     assert list(scratch.iterdir()) == []
 
 
@@ -48,12 +53,12 @@ def starts(folder: Path) -> list[str]:
     ("behaviour", "why"),
     [
         ("dies once", "its process was killed by SIGABRT"),
-        ("falls silent once", "no answer for 2 seconds"),
+        ("falls silent once", "its process did not answer for 2 seconds"),
         ("starts late", None),
     ],
 )
 def test_a_ray_that_dies_is_started_once_more_and_its_trial_resumes(fake_ray, tmp_path, behaviour, why):
-    outcomes, events = run(fake_ray(function=behaviour), tmp_path)
+    outcomes, events = run(fake_ray(behaviour), tmp_path)
     assert [outcome.state for outcome in outcomes] == ["done", "done"] and len(starts(tmp_path)) == 2
     first = [("begun", ""), ("retried", f"Ray ended ({why}); it is started again")] if why else []
     assert events == first + [("begun", ""), ("finished", "")] * 2
@@ -65,16 +70,16 @@ def test_a_ray_that_dies_is_started_once_more_and_its_trial_resumes(fake_ray, tm
 )
 def test_a_ray_that_dies_twice_ends_the_command_with_one_line(fake_ray, tmp_path, behaviour, why):
     with pytest.raises(UserError) as error:
-        run(fake_ray(function=behaviour), tmp_path)
+        run(fake_ray(behaviour), tmp_path)
     assert why in str(error.value) and "\n" not in str(error.value)
     assert len(starts(tmp_path)) == 2
 
 
 def test_a_cluster_that_falls_silent_ends_the_command_with_one_line(fake_ray, tmp_path):
     with pytest.raises(UserError, match="no Ray cluster there"):
-        run(fake_ray("10.0.0.1:6379", "refuses"), tmp_path)
-    with pytest.raises(UserError, match=r"RAY_ADDRESS=10.0.0.1:6379: the cluster is gone \(no answer for 2 seconds"):
-        run(fake_ray("10.0.0.1:6379", "falls silent"), tmp_path)
+        run(fake_ray("refuses", "10.0.0.1:6379"), tmp_path)
+    with pytest.raises(UserError, match=r"RAY_ADDRESS=.*: the cluster is gone \(its process did not answer for 2"):
+        run(fake_ray("falls silent", "10.0.0.1:6379"), tmp_path)
     assert not list(tmp_path.glob(".gonn-ray-*"))
 
 
