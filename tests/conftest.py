@@ -16,6 +16,7 @@ os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "600")  # a busy machin
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process per core: threads would only wait for each other
 
+os.fsync = lambda descriptor: None  # files of tests need not outlive a loss of power; a suite writes tens of thousands
 hypothesis.settings.register_profile("same_each_time", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("same_each_time")
 
