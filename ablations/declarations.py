@@ -8,6 +8,7 @@ declaration's id. What one file can tell by itself is checked when it is read; w
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -97,18 +98,29 @@ class Files(Mapping[str, Model]):
         return printable((path.relative_to(self._folder) if path.is_relative_to(self._folder) else path).as_posix())
 
     def _parsed(self, path: Path) -> Model:
-        name, tree = self._name(path), read_yaml(path)
-        if self._model is Enhancement and isinstance(tree, dict) and "claims" not in tree:
-            raise SettingError(f"{name}.claims", "(missing)", "a card says what its document claims", _NO_CLAIMS)
-        declaration = parse_model(self._model, tree, name)
-        named = {"id": (path.stem, "file")}
-        if self._model is Enhancement:
-            named["system"] = (path.parent.name, "folder")
-        for field, (wanted, what) in named.items():
-            if getattr(declaration, field) != wanted:
-                problem = f"differs from the {what}'s name"
-                raise SettingError(f"{name}.{field}", getattr(declaration, field), problem, printable(wanted))
-        return declaration
+        try:
+            stamp = path.stat().st_mtime_ns, path.stat().st_size
+        except OSError:
+            stamp = 0, 0
+        return _declaration(path, self._name(path), self._model, stamp)
+
+
+@lru_cache(1024)
+def _declaration(path: Path, name: str, model: type[Model], stamp: tuple[int, int]) -> Model:
+    """What a file declares. It is read again when it has changed (`stamp`): a command uses several registries, and
+    parsing all files takes half a second."""
+    tree = read_yaml(path)
+    if model is Enhancement and isinstance(tree, dict) and "claims" not in tree:
+        raise SettingError(f"{name}.claims", "(missing)", "a card says what its document claims", _NO_CLAIMS)
+    declaration = parse_model(model, tree, name)
+    named = {"id": (path.stem, "file")}
+    if model is Enhancement:
+        named["system"] = (path.parent.name, "folder")
+    for field, (wanted, what) in named.items():
+        if getattr(declaration, field) != wanted:
+            problem = f"differs from the {what}'s name"
+            raise SettingError(f"{name}.{field}", getattr(declaration, field), problem, printable(wanted))
+    return declaration
 
 
 def read_declarations(folder: Path) -> dict[str, Files]:
