@@ -335,9 +335,9 @@ class Base(Strict):
         return self.id if self.id.endswith(YAML) else f"bases/{self.id}.yaml"
 
     def overrides(self, budget: "Budget") -> dict[str, Any]:
-        """What a budget sets in this base, samples apart."""
+        """What a budget sets in this base, samples apart; the caller's to change."""
         own = self.scaled.get(budget.id, budget.overrides)
-        return own if budget.precision is None else {**own, PRECISION: budget.precision}
+        return {**own} if budget.precision is None else {**own, PRECISION: budget.precision}
 
     def in_precision(self, budget: "Budget", precision: Precision | None) -> "Budget":
         """`budget` with this base's trials in a precision; as it is where that is its own, and for None."""
