@@ -19,7 +19,7 @@ from tests.trial.helpers import starter_data
 
 REGISTRY = load_registry()
 CPU = torch.device("cpu")
-POSITIONS = 4
+POSITIONS = 2
 SUMMARIES = {  # what a card's summary says of parameters, and whether it is so: of a base's net, and both arms' counts
     "parameters stay the same": lambda net, off, on: net.encoder.smolgen != "none" or on == off,
     "so with it there are more": lambda net, off, on: net.encoder.smolgen == "none" or on > off,
@@ -65,7 +65,7 @@ def test_every_base_as_published_has_its_count(base):
 
 @pytest.mark.parametrize("base", REGISTRY.bases)
 def test_every_base_trains_on_the_smoke_budget(base):
-    assert_learns(budget_config(REGISTRY.base(base), REGISTRY.budget("smoke")), steps=3)
+    assert_learns(budget_config(REGISTRY.base(base), REGISTRY.budget("smoke")), steps=2)
 
 
 def assert_learns(config, steps: int) -> None:

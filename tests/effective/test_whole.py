@@ -1,6 +1,8 @@
 """The effective form of a configuration: every setting is sorted, the form is one, and its trial is the same to the
 bit."""
 
+from functools import cache
+
 import pytest
 
 from ablations.registry import load_registry
@@ -122,6 +124,7 @@ def pair(names):
     return (tiny_config(**{**ENDS, **values}) for values in (both, {**both, **more}))
 
 
+@cache
 def trained(config) -> str:
     """Digest of what is evaluated after the run."""
     data = starter_data()

@@ -83,8 +83,8 @@ def test_ladder_planes_equal_the_reference_in_ko_fights_of_people():
         pytest.skip(f"no {oracles.KGS_GAMES.name} next to the repository")
     store = open_games(oracles.KGS_GAMES)
     samples, rng = sample_rows(store), np.random.default_rng(4)
-    rows = np.concatenate([rng.choice(samples[store.moves[samples, KO] >= 0], 10), rng.choice(samples, 5)])
-    assert_equals_the_reference(CAZENAVE, plane_source(store), rows, np.full(15, 5))
+    rows = np.concatenate([rng.choice(samples[store.moves[samples, KO] >= 0], 6), rng.choice(samples, 2)])
+    assert_equals_the_reference(CAZENAVE, plane_source(store), rows, np.full(8, 5))
 
 
 def turned_source(source, rows, symmetry) -> PlaneSource:

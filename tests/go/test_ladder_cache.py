@@ -1,7 +1,7 @@
 """The ladder cache may not change a bit: kept answers against fresh searches.
 
 The oracles cannot see a wrong footprint (a wrong rule once passed all their rows and erred in 33 of 120,487 others), so
-the long run here goes over two hundred thousand positions of real games.
+the long run here goes over fifty thousand positions of real games.
 """
 
 import tarfile
@@ -33,7 +33,7 @@ def assert_equal_to_fresh_searches(rows) -> int:
 
 
 def test_starter_games():
-    assert assert_equal_to_fresh_searches(replay(list(starter_games().values())[::10])) > 9_000
+    assert assert_equal_to_fresh_searches(replay(list(starter_games().values())[::25])) > 3_600
 
 
 @settings(max_examples=30)
@@ -85,4 +85,4 @@ def kgs_games(limit: int):
 
 @pytest.mark.slow
 def test_many_real_positions():
-    assert assert_equal_to_fresh_searches(replay(kgs_games(1200))) >= 200_000
+    assert assert_equal_to_fresh_searches(replay(kgs_games(320))) >= 50_000

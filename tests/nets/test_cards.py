@@ -12,7 +12,7 @@ from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from tests.training.options import new_trainer, real_batches
 
 REGISTRY = load_registry()
-STEPS, PAUSED = 4, 2
+STEPS, PAUSED = 3, 2
 
 
 def arm(card: str, state: str) -> TrialConfig:

@@ -57,7 +57,7 @@ def tiny_config(**values) -> TrialConfig:
 def tiny_job(runs: Path, config: TrialConfig | None = None, **settings) -> Job:
     """A job of the tiny configuration (or `config`) with one evaluation; keywords are RunSettings."""
     data = starter_data()
-    request = EvaluationRequest(split="validation", view=data.views["validation"].digest, minimum_positions=500)
+    request = EvaluationRequest(split="validation", view=data.views["validation"].digest, minimum_positions=200)
     usual = {
         "runs": str(runs),
         "store": str(data.store.folder),
@@ -65,7 +65,7 @@ def tiny_job(runs: Path, config: TrialConfig | None = None, **settings) -> Job:
         "checkpoint_seconds": 1000.0,
         "progress_points": 4,
         "progress_view": data.views["validation"].digest,
-        "progress_positions": 300,
+        "progress_positions": 60,
         "evaluations": (request,),
     }
     return Job(config=config or tiny_config(), run=RunSettings(**{**usual, **settings}))

@@ -32,7 +32,7 @@ def folder(job) -> Path:
 def test_the_averaged_weights_are_kept_and_evaluated(tmp_path):
     """Evaluations look at the snapshot, and the last line of metrics at the same weights: with all validation positions
     they agree."""
-    job = tiny_job(tmp_path, tiny_config(training__samples=240, **AVERAGED), progress_positions=500)
+    job = tiny_job(tmp_path, tiny_config(training__samples=240, **AVERAGED), progress_positions=200)
     result = run_trial(job)
     directory = TrialDirectory(folder(job))
     state, _ = unpack(directory.checkpoint, job.id)
@@ -69,7 +69,7 @@ def test_lines_tell_the_true_rate_and_the_loss_that_is_minimised(tmp_path):
 def test_lines_tell_accuracy_in_training_shares_by_probability_and_search_loss(tmp_path):
     """The last line looks at the weights that are evaluated: on the same positions the shares are the same."""
     config = tiny_config(training__samples=240, training__auxiliary__value=0.2)
-    job = tiny_job(tmp_path, config, progress_positions=500, progress_points=3)
+    job = tiny_job(tmp_path, config, progress_positions=200, progress_points=3)
     result = run_trial(job)
     directory = TrialDirectory(folder(job))
     *_, last = lines = directory.metrics()

@@ -203,7 +203,7 @@ def test_the_starter_set(tmp_path):
     assert counts["train"] > 250_000 and counts["validation"] > 12_000 and counts["test"] > 25_000
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_published_filter_on_the_real_test_year(tmp_path):
     """954,190 positions by movers of 6d or stronger in even games of KGS 2015, less two of a game that is there
     twice."""
