@@ -149,7 +149,7 @@ others are in docs/settings.md).
 PYTEST = {
     "test": ("--numprocesses auto --dist worksteal -m", "not system and not cards"),
     "test-quick": ("--numprocesses auto --dist worksteal -m", "not slow and not system and not cards"),
-    "test-system": ("--numprocesses auto --dist loadgroup -m", "system"),
+    "test-system": ("--numprocesses auto --dist loadfile -m", "system"),
     "test-cards": ("-m", "cards"),
 }
 """Targets that run pytest: its arguments, and the expression that selects tests."""

@@ -73,7 +73,7 @@ class ShapesOnly(Draws):
         super().__init__(0)
 
     def he(self, name: str, shape: tuple[int, ...], fan_in: float, part: str = "") -> np.ndarray:
-        return np.zeros(shape)
+        return np.zeros(shape, np.float32)
 
 
 def block_kernel(
@@ -92,8 +92,8 @@ def block_kernel(
 
 
 def parameter(values: np.ndarray) -> torch.nn.Parameter:
-    """Trainable float32 parameter from a float64 array."""
-    return torch.nn.Parameter(torch.from_numpy(values.astype(np.float32)))
+    """Trainable float32 parameter from an array of numbers."""
+    return torch.nn.Parameter(torch.from_numpy(values.astype(np.float32, copy=False)))
 
 
 def constant(channels: int, value: float) -> torch.nn.Parameter:

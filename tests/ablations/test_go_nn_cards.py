@@ -44,8 +44,8 @@ def test_the_base_is_the_control_and_the_arms_differ_in_the_named_paths_alone(ca
     arms = resolve(REGISTRY, card, budget, base)
     control = budget_config(REGISTRY.base(base), REGISTRY.budget(budget), arms.control.training.samples)
     assert arms.control.model_copy(update={"data": control.data}) == control
-    off, on = (arm.model_dump() for arm in (arms.off, arms.on))
-    assert {path for path in leaves(off) if leaves(off)[path] != leaves(on)[path]} == set(arms.card.toggles)
+    off, on = (leaves(arm.model_dump()) for arm in (arms.off, arms.on))
+    assert {path for path in off if off[path] != on[path]} == set(arms.card.toggles)
 
 
 def leaves(tree: dict, prefix: str = "") -> dict:

@@ -15,6 +15,8 @@ from gonn_core.go.points import POINTS
 from tests.boards import bitboards
 from tests.trial.helpers import starter_data
 
+POSITIONS = 600
+
 
 def thrown_boards(count: int):
     """Boards of stones thrown at random, thin to full, some with a ko point."""
@@ -40,10 +42,10 @@ def marks_of(mark, source, rows, symmetries):
 @pytest.mark.system
 @pytest.mark.parametrize("kind", ["games", "thrown boards"])
 def test_the_moves_left_out_do_not_matter(kind):
-    source = plane_source(starter_data().store) if kind == "games" else thrown_boards(1500)
+    source = plane_source(starter_data().store) if kind == "games" else thrown_boards(POSITIONS)
     generator = np.random.default_rng(1)
-    rows = generator.integers(0, len(source.stones), 1500) if kind == "games" else np.arange(1500)
-    symmetries = generator.integers(0, 8, 1500).astype(np.uint8)
+    rows = generator.integers(0, len(source.stones), POSITIONS) if kind == "games" else np.arange(POSITIONS)
+    symmetries = generator.integers(0, 8, POSITIONS).astype(np.uint8)
     marks, searched = marks_of(mark_ladders, source, rows, symmetries)
     plain, plainly = marks_of(mark_ladders_plainly, source, rows, symmetries)
     assert all(np.array_equal(*pair) for pair in zip(marks, plain, strict=True))

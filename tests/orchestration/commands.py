@@ -16,7 +16,9 @@ from orchestration.cli import command
 from tests.paths import ROOT
 from tests.trial.helpers import starter_data
 
-STUDY = ("ablate", "parametric_relu", "--budget", "smoke", "--seeds", "1", "--runner", "local")
+SMOKE = ("--budget", "smoke", "--samples", "1280")
+"""Seconds a trial, a quarter of what the budget says."""
+STUDY = ("ablate", "parametric_relu", *SMOKE, "--seeds", "1", "--runner", "local")
 """A study of two trials, one after the other on a machine with one core."""
 
 

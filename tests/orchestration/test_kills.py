@@ -62,7 +62,6 @@ def records(uri: str) -> dict[tuple[str, str], object]:
     return found
 
 
-@pytest.mark.xdist_group("server")
 def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path):
     """The study continues; `gonn sync` completes the records once the server is there again."""
     home = workspace(tmp_path)

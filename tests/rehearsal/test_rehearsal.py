@@ -69,13 +69,14 @@ def cards_by_family(registry) -> dict[str, list[str]]:
 
 
 def of_bases(registry) -> dict[str, tuple]:
-    """All bases whole, in both precisions, at the batch size of a trial."""
-    budget = registry.budget("gpu")
-    return {
-        f"{base.id} {precision}": (budget_config(base, budget, budget.samples), None, precision, None)
-        for base in registry.bases.values()
-        for precision in ("bf16", "fp32")
-    }
+    """All bases whole, at the batch size of a trial, in bf16; of each family one in fp32, too."""
+    budget, parts, families = registry.budget("gpu"), {}, set()
+    for base in registry.bases.values():
+        config = budget_config(base, budget, budget.samples)
+        for precision in ("bf16",) if config.net.family in families else ("bf16", "fp32"):
+            parts[f"{base.id} {precision}"] = (config, None, precision, None)
+        families.add(config.net.family)
+    return parts
 
 
 def of_cards(registry, cards) -> dict[str, tuple]:

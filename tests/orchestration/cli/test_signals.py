@@ -62,7 +62,6 @@ def test_what_is_ignored_stays_so_and_a_late_second_signal_is_meant(monkeypatch)
 
 
 @pytest.mark.system
-@pytest.mark.xdist_group("ray")
 def test_a_study_resumes_after_a_signal_to_the_numbers_of_an_undisturbed_one(undisturbed, tmp_path):
     home = workspace(tmp_path)
     study = start(home, *STUDY[:-1], "ray", "--no-track")

@@ -117,7 +117,7 @@ def test_trials_that_wait_for_another_machine_obey(workspace):
 
 @pytest.mark.system
 def test_what_was_stopped_resumes_to_the_numbers_of_an_undisturbed_run(workspace, tmp_path):
-    config = tiny_config(training__samples=4000)
+    config = tiny_config(training__samples=1600)
     job = tiny_job(workspace.runs, config, progress_points=16)  # writes no checkpoint unless asked to pause
     whole = tiny_job(tmp_path / "whole", config, progress_points=16)
     run_trial(whole)

@@ -18,14 +18,14 @@ from reports.workspace import Workspace
 from tests.orchestration.commands import gonn, workspace
 from tests.trial.helpers import starter_data
 
-LOOK = FirstLook(samples=1280, seeds=3, evaluation_positions=300, progress_positions=64)
+LOOK = FirstLook(samples=640, seeds=3, evaluation_positions=300, progress_positions=64)
 
 
 @pytest.fixture
 def smoke(monkeypatch):
     """The smoke budget has a first look, and every study is long enough for it."""
     registry = load_registry()
-    budget = registry.budgets["smoke"].model_copy(update={"first_look": LOOK, "samples": 2560})
+    budget = registry.budgets["smoke"].model_copy(update={"first_look": LOOK, "samples": 1280})
     made = dataclasses.replace(registry, budgets={**registry.budgets, "smoke": budget})
     monkeypatch.setattr(resolve, "load_registry", lambda: made)
     monkeypatch.setattr(first_look, "LEAST_SECONDS", 0.0)
@@ -50,12 +50,12 @@ def test_it_is_a_small_study_of_the_same_arms_by_itself(home):
     study = look.plan.study
     assert study.first_look and not full.study.first_look and study.title.endswith("; a first look")
     assert [arm.id for arm in study.arms] == [arm.id for arm in full.study.arms]
-    assert {arm.config.training.samples for arm in study.arms} == {1280} and study.seeds == (1, 2, 3)
+    assert {arm.config.training.samples for arm in study.arms} == {640} and study.seeds == (1, 2, 3)
     assert [each.history for each in study.evaluations] == ["full"]
     assert 300 <= study.evaluations[0].positions < full.study.evaluations[0].positions
     assert look.plan.jobs[0].run.progress_positions == 64
     assert not {trial.trial for trial in study.trials} & {trial.trial for trial in full.study.trials}
-    assert study.id.startswith("parametric_relu-gonn-b5-smoke-1.28k-starter-")
+    assert study.id.startswith("parametric_relu-gonn-b5-smoke-640-starter-")
     rates = [plan.study.arms[0].config.training for plan in (look.plan, full)]
     assert rates[0].schedule == rates[1].schedule, "a linear schedule ends by itself"
 
@@ -64,7 +64,7 @@ def test_it_is_a_small_study_of_the_same_arms_by_itself(home):
     "settings",
     [
         {"seeds": "2"},
-        {"samples": "1920"},
+        {"samples": "960"},
         {"first_look": "no"},
         {"control_seeds": "6"},
         {"design": "factorial"},
@@ -101,7 +101,7 @@ def test_its_verdict_comes_first_and_the_full_study_goes_on(tmp_path, smoke):
     code, out, err = gonn(home, *command)
     assert code == 0, err
     look, _, full = out.partition("the full study continues with")
-    assert "a first look at 1,280 samples: parametric_relu: Δ" in look and "parametric_relu: Δ" in full
+    assert "a first look at 640 samples: parametric_relu: Δ" in look and "parametric_relu: Δ" in full
     studies = sorted(path.name for path in (home / "studies").iterdir())
     assert len(studies) == 2 and len(list((home / "runs").iterdir())) == 10
     stamps = {path: path.stat().st_mtime_ns for path in (home / "runs").glob("*/result.json")}
@@ -110,4 +110,4 @@ def test_its_verdict_comes_first_and_the_full_study_goes_on(tmp_path, smoke):
     assert stamps == {path: path.stat().st_mtime_ns for path in (home / "runs").glob("*/result.json")}
     code, out, err = gonn(home, "report")
     index = (home / "out" / "report" / "index.md").read_text(encoding="utf-8")
-    assert code == 0 and "1.28k" not in index
+    assert code == 0 and "smoke-640" not in index

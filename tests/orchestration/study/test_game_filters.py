@@ -93,7 +93,7 @@ def test_a_trial_of_a_filter_alone(gonn, folder):
 
 @pytest.mark.system
 def test_a_study_of_filters_runs_and_shares_the_ordinary_control(gonn, folder):
-    data = ["--data", str(folder / "all.tar"), "--budget", "smoke", "--samples", "1920", "--seeds", "1"]
+    data = ["--data", str(folder / "all.tar"), "--budget", "smoke", "--samples", "960", "--seeds", "1"]
     data += ["--runner", "local", "--no-track"]
     status, out, err = gonn("ablate", "exclude_handicap,minimum_year", *data, "--base", "gonn-b5")
     assert status == 0, err

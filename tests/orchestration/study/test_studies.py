@@ -21,16 +21,16 @@ from orchestration.cli import command as cli
 from orchestration.experiment import pipeline
 from orchestration.runners.local import LocalRunner
 from orchestration.tracking.records import study_info
-from tests.orchestration.commands import gonn, start, workspace
+from tests.orchestration.commands import SMOKE, gonn, start, workspace
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
 
-pytestmark = [pytest.mark.system, pytest.mark.xdist_group("studies")]
+pytestmark = pytest.mark.system
 CARDS = ("parametric_relu", "stem_kernel_5x5")
 
 
 def ablate(card: str) -> list[str]:
-    return ["ablate", card, "--budget", "smoke", "--seeds", "1", "--runner", "local", "--no-track"]
+    return ["ablate", card, *SMOKE, "--seeds", "1", "--runner", "local", "--no-track"]
 
 
 def study_of(home: Path, card: str) -> dict:
@@ -75,7 +75,7 @@ def test_what_a_study_prints(home):
     settings, summary, *_ = err.splitlines()
     assert settings.startswith("NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke DESIGN=add-one SEEDS=1 ")
     assert re.match(
-        r"study parametric_relu-gonn-b5-smoke-starter-[0-9a-f]{6}: 2 trials, 0 of them done already", summary
+        r"study parametric_relu-gonn-b5-smoke-1.28k-starter-[0-9a-f]{6}: 2 trials, 0 of them done already", summary
     )
     assert "\x1b" not in out + err and "\r" not in out + err and "Traceback" not in err
     assert "2/2 trials done" in out and all(len(line) <= 160 for line in out.splitlines() if "trials done" not in line)
@@ -97,8 +97,8 @@ def test_the_same_command_again_trains_nothing_and_prints_the_same_table(home):
 
 def test_another_card_on_the_same_base_trains_only_its_treatment(home):
     before = contents(home / "runs")
-    code, out, err = gonn(home, "plan", "global_pooling_head", "--budget", "smoke", "--seeds", "1")
-    assert code == 0 and "to train: 1 of 2 trials of 5,120 samples, 5,120 in all\n" in out
+    code, out, err = gonn(home, "plan", "global_pooling_head", *SMOKE, "--seeds", "1")
+    assert code == 0 and "to train: 1 of 2 trials of 1,280 samples, 1,280 in all\n" in out
     assert re.findall(r"(?m)^ (gonn-b5|without \w+) .* [0-9a-f]{16} (done|new) ", out) == [
         ("gonn-b5", "done"),
         ("without global_pooling_head", "new"),
@@ -108,7 +108,7 @@ def test_another_card_on_the_same_base_trains_only_its_treatment(home):
 
 def test_status_reports_and_evaluations_of_what_is_there(home):
     code, out, _ = gonn(home, "status")
-    assert code == 0 and all(re.search(rf"{card}-gonn-b5-smoke-starter-\w+ +2/2\b", out) for card in CARDS)
+    assert code == 0 and all(re.search(rf"{card}-gonn-b5-smoke-1.28k-starter-\w+ +2/2\b", out) for card in CARDS)
     table = (home / "parametric_relu.out").read_text()
     code, out, err = gonn(home, "report", "parametric_relu")
     assert (code, err) == (0, "") and table.endswith(out)
@@ -153,7 +153,7 @@ def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):
         ("gonn-b5", ["--no-track", "--set", "net.activation=relu"], treatment),
         ("mine.yaml", [], control),
     ):
-        code, out, err = gonn(home, "train", base, "--budget", "smoke", *extra)
+        code, out, err = gonn(home, "train", base, *SMOKE, *extra)
         assert code == 0 and "1 trial, 1 of them done already" in err, err
         assert out.endswith(f"trial {trial} in {home / 'runs' / trial}\n")
     trained = {study.base: study for path in home.glob("studies/control-*/study.json") for study in [read_study(path)]}
@@ -164,8 +164,8 @@ def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):
     assert "gonn scale mine.yaml --data starter --budget smoke --seeds 1" in page and "net.trunk.width" in page
     experiments = MlflowClient(f"sqlite:///{home / 'mlflow.db'}").search_experiments()
     assert [each.name for each in experiments if each.name != "Default"] == [study_info(trained["mine.yaml"]).name]
-    code, out, _ = gonn(home, "train", "gonn-b5", "--budget", "smoke", "--job", str(home / "job.json"))
-    assert code == 0 and out.startswith(f"{home / 'job.json'}: trial {control} of 5,120 samples; ")
+    code, out, _ = gonn(home, "train", "gonn-b5", *SMOKE, "--job", str(home / "job.json"))
+    assert code == 0 and out.startswith(f"{home / 'job.json'}: trial {control} of 1,280 samples; ")
     assert contents(home / "runs") == before
 
 
@@ -210,7 +210,7 @@ def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
     code, status, _ = gonn(elsewhere, "status")
     assert (
         code == 0
-        and re.search(rf"without parametric_relu s1 +{treatment[:8]} +\S+ +5,120 ", status)
+        and re.search(rf"without parametric_relu s1 +{treatment[:8]} +\S+ +1,280 ", status)
         and "at work: parametric_relu-" in status
     )
     command.kill()

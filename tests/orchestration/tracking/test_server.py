@@ -15,7 +15,7 @@ from tests.orchestration.servers import Server, Switch, running
 from tests.orchestration.tracking.test_tracker import REPORT, everything, study
 from tests.waiting import PATIENCE, wait_until
 
-pytestmark = [pytest.mark.system, pytest.mark.xdist_group("server")]
+pytestmark = pytest.mark.system
 TRIALS = ("c0", "t0")
 AGAIN = "MLflow: its records are written again, nothing is missing"
 

@@ -45,7 +45,6 @@ def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_pa
 
 
 @pytest.mark.system
-@pytest.mark.xdist_group("server")
 def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, monkeypatch, mlflow_database):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     (tmp_path / "mlflow.db").write_bytes(mlflow_database.read_bytes())
