@@ -1,13 +1,16 @@
 """The real command in a workspace of its own: in a process of its own, or in this one where the process is no part of
 what is tested."""
 
+import atexit
 import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,9 +25,18 @@ STUDY = ("ablate", "parametric_relu", *SMOKE, "--seeds", "1", "--runner", "local
 """A study of two trials, one after the other on a machine with one core."""
 
 
+@cache
+def speeds() -> Path:
+    """Where commands keep how fast nets train here: measured once a test process."""
+    folder = Path(tempfile.mkdtemp(prefix="gonn-speeds-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def workspace(folder: Path) -> Path:
     """A workspace with the position store of the bundled games."""
     shutil.copytree(starter_data().store.folder.parent, folder / "stores")
+    (folder / "speeds").symlink_to(speeds())
     return folder
 
 

@@ -1,5 +1,5 @@
-"""Whoever is killed with SIGKILL in the middle of its work: it ends with the weights and the evaluation files of an
-undisturbed run.
+"""What is killed with SIGKILL in the middle of its work ends with the weights and the evaluation files of an
+undisturbed run. Here: what is compared with one whole study of two trials.
 
     killed                        test
     a trial alone, three times    trial/test_kill.py: test_kill_at_random_moments
@@ -15,16 +15,22 @@ undisturbed run.
     gonn ui                       orchestration/tracking/test_ui.py: test_the_server_answers_at_the_study_and_ends_…
     tracking server               here: test_the_tracking_server_is_killed_during_a_study
 
-Signals that ask a command to end: orchestration/cli/test_signals.py. Everything at random moments, for as long as one
-likes: `python -m scripts.torture`.
+Signals that ask a command to end: orchestration/cli/test_signals.py, and here. Everything at random moments, for as
+long as one likes: `python -m scripts.torture`.
 
 A tracking server that hangs, comes back, or was never there: orchestration/tracking/test_server.py.
 """
 
+import signal
+from pathlib import Path
+
 import pytest
 
+from orchestration.runners.ray_runner import NAME
+from tests.orchestration.cli.test_signals import LINE
 from tests.orchestration.commands import STUDY, gonn, start, workspace
 from tests.orchestration.servers import Server, running
+from tests.orchestration.test_integrity import known
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
 
@@ -68,7 +74,7 @@ def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path):
     with running(Server(tmp_path)) as server:
         address = {"MLFLOW_TRACKING_URI": f"http://user:secret@127.0.0.1:{server.port}"}
         study = start(home, *STUDY, **address)
-        wait_until(lambda: any(name == "metric validation_nats" for _, name in _seen(server)), study)
+        wait_until(lambda: any(name == "metric validation_nats" for _, name in _seen(server)), study, pause=0.3)
         server.kill()
         out, err = study.communicate(timeout=PATIENCE)
         assert study.returncode == 0 and "2/2 trials done" in out, out + err
@@ -97,3 +103,26 @@ def _seen(server: Server) -> dict:
         return records(f"http://127.0.0.1:{server.port}")
     except ValueError:  # no study yet
         return {}
+
+
+def test_every_file_that_a_study_leaves_is_of_a_kind_that_the_page_knows(undisturbed):
+    files = [path for path in [*undisturbed.rglob("*"), *(undisturbed / "speeds").iterdir()] if path.is_file()]
+    assert len(files) > 20
+    assert [name for name in (path.relative_to(undisturbed).as_posix() for path in files) if not known(name)] == []
+
+
+def test_a_study_resumes_after_a_signal_to_the_numbers_of_an_undisturbed_one(undisturbed, tmp_path):
+    home = workspace(tmp_path)
+    study = start(home, *STUDY[:-1], "ray", "--no-track")
+    wait_until(lambda: list(home.glob("runs/*/metrics.jsonl")), study)
+    study.send_signal(signal.SIGTERM)
+    out, err = study.communicate(timeout=PATIENCE)
+    assert study.returncode == 143 and err.splitlines()[-1] == LINE, out + err
+    assert "***" not in err and "Traceback" not in err
+    assert not list(Path("/tmp").glob(f"{NAME}{study.pid}-*"))
+    code, out, err = gonn(home, *STUDY, "--no-track")  # the local runner: where trials run makes no difference
+    assert code == 0, out + err
+    trials = sorted(folder.name for folder in (home / "runs").iterdir())
+    assert trials == sorted(folder.name for folder in (undisturbed / "runs").iterdir()) and len(trials) == 2
+    for trial in trials:
+        assert_same_trial(undisturbed / "runs" / trial, home / "runs" / trial)

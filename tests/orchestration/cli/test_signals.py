@@ -3,15 +3,11 @@ the same command has gone on."""
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from orchestration.cli import command
-from orchestration.runners.ray_runner import NAME
-from tests.orchestration.commands import STUDY, gonn, signals_kept, start, workspace
-from tests.trial.helpers import assert_same_trial
-from tests.waiting import PATIENCE, wait_until
+from tests.orchestration.commands import signals_kept
 
 LINE = "stopped; the same command resumes from here"
 
@@ -59,21 +55,3 @@ def test_what_is_ignored_stays_so_and_a_late_second_signal_is_meant(monkeypatch)
             monkeypatch.setattr(signal, "raise_signal", ends.append)
             os.kill(os.getpid(), signal.SIGTERM)
             assert ends == [signal.SIGTERM] and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-
-
-@pytest.mark.system
-def test_a_study_resumes_after_a_signal_to_the_numbers_of_an_undisturbed_one(undisturbed, tmp_path):
-    home = workspace(tmp_path)
-    study = start(home, *STUDY[:-1], "ray", "--no-track")
-    wait_until(lambda: list(home.glob("runs/*/metrics.jsonl")), study)
-    study.send_signal(signal.SIGTERM)
-    out, err = study.communicate(timeout=PATIENCE)
-    assert study.returncode == 143 and err.splitlines()[-1] == LINE, out + err
-    assert "***" not in err and "Traceback" not in err
-    assert not list(Path("/tmp").glob(f"{NAME}{study.pid}-*"))
-    code, out, err = gonn(home, *STUDY, "--no-track")  # the local runner: where trials run makes no difference
-    assert code == 0, out + err
-    trials = sorted(folder.name for folder in (home / "runs").iterdir())
-    assert trials == sorted(folder.name for folder in (undisturbed / "runs").iterdir()) and len(trials) == 2
-    for trial in trials:
-        assert_same_trial(undisturbed / "runs" / trial, home / "runs" / trial)
