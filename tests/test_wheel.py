@@ -71,7 +71,9 @@ def test_a_study_in_an_environment_of_its_own(wheel, tmp_path):
 
     where = run(python, "-c", "import gonn_core, reports.frames; print(gonn_core.__file__, reports.__file__)")
     assert all(Path(path).is_relative_to(environment) for path in re.findall(r"\S+__init__\.py", where))
-    said = run(gonn, "ablate", "last_move_input", "--budget", "smoke", "--samples", "640", "--seeds", "1")
+    said = run(
+        gonn, "ablate", "last_move_input", "--budget", "smoke", "--samples", "640", "--seeds", "1", "--runner", "local"
+    )
     assert "not a result (1 seed" in said
     (report,) = elsewhere.glob("out/last_move_input-*/report.md")
     assert "commit gonn-" in report.read_text(encoding="utf-8")

@@ -51,7 +51,7 @@ def test_the_whole_command_needs_nothing_but_the_core(tmp_path):
         " 'reports', 'orchestration']\n"
         "sys.modules.update(dict.fromkeys(lacking))\n"  # importing one of them is an error
         "from benchmarks.gpu.__main__ import main\n"
-        "code = main(['--size', 'small', '--device', 'cpu', '--seconds', '0.02', '--bases', 'gonn-b5',"
+        "code = main(['--size', 'small', '--device', 'cpu', '--seconds', '0.02', '--bases', 'clark-medium',"
         f" '--out', {str(tmp_path)!r}])\n"
         "assert code == 0, code\n"
     )

@@ -16,7 +16,7 @@ import torch
 from ablations.arms import resolve
 from ablations.designs import budget_config
 from ablations.registry import load_registry
-from gonn_core.config import with_values
+from gonn_core.config import TrialConfig, with_values
 from gonn_core.effective.whole import effective
 from tests.paths import ROOT
 from tests.rehearsal.device import HEADER
@@ -69,26 +69,30 @@ def cards_by_family(registry) -> dict[str, list[str]]:
 
 
 def of_bases(registry) -> dict[str, tuple]:
-    """All bases whole, at the batch size of a trial, in bf16; of each family one in fp32, too."""
+    """The nets of all bases, at the batch size of a trial, in bf16; of each family one in fp32, too."""
     budget, parts, families = registry.budget("gpu"), {}, set()
-    for base in registry.bases.values():
-        config = budget_config(base, budget, budget.samples)
+    for base in reversed(list(registry.bases.values())):
+        config = two_layers(budget_config(base, budget, budget.samples))
         for precision in ("bf16",) if config.net.family in families else ("bf16", "fp32"):
             parts[f"{base.id} {precision}"] = (config, None, precision, None)
         families.add(config.net.family)
     return parts
 
 
+def two_layers(config: TrialConfig) -> TrialConfig:
+    """Layers of an encoder are alike, so two are enough."""
+    deep = config.net.family == "encoder" and config.net.encoder.layers > 2
+    return with_values(config, {"net.encoder.layers": 2}) if deep else config
+
+
 def of_cards(registry, cards) -> dict[str, tuple]:
-    """Off and on of every card, in batches of 2; of those whose net, planes, loss and optimiser are equal the first.
-    Layers of encoders are alike, so two are enough."""
+    """Off and on of every card, in batches of 2; of those whose net, planes, loss and optimiser are equal the
+    first."""
     parts: dict[str, tuple] = {}
     for card in cards:
         arms = resolve(registry, card, "gpu")
         for state, config in (("off", arms.off), ("on", arms.on)):
-            config = effective(config)
-            if config.net.family == "encoder" and config.net.encoder.layers > 2:
-                config = with_values(config, {"net.encoder.layers": 2})
+            config = two_layers(effective(config))
             training = config.training.model_dump(mode="json", exclude={"init_seed", "data_seed", "samples"})
             training["optimiser"].pop("learning_rate")
             training["schedule"] = training["schedule"]["kind"]

@@ -29,6 +29,10 @@ pytestmark = pytest.mark.system
 CARDS = ("parametric_relu", "stem_kernel_5x5")
 
 
+SHORT = ("--budget", "smoke", "--set", "training.samples=1280")
+"""`SMOKE` of a base alone."""
+
+
 def ablate(card: str) -> list[str]:
     return ["ablate", card, *SMOKE, "--seeds", "1", "--runner", "local", "--no-track"]
 
@@ -73,7 +77,9 @@ def test_two_commands_at_once_share_one_control(home):
 def test_what_a_study_prints(home):
     out, err = ((home / f"parametric_relu.{kind}").read_text() for kind in ("out", "err"))
     settings, summary, *_ = err.splitlines()
-    assert settings.startswith("NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke DESIGN=add-one SEEDS=1 ")
+    assert settings.startswith(
+        "NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke SAMPLES=1280 DESIGN=add-one SEEDS=1 "
+    )
     assert re.match(
         r"study parametric_relu-gonn-b5-smoke-1.28k-starter-[0-9a-f]{6}: 2 trials, 0 of them done already", summary
     )
@@ -153,7 +159,7 @@ def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):
         ("gonn-b5", ["--no-track", "--set", "net.activation=relu"], treatment),
         ("mine.yaml", [], control),
     ):
-        code, out, err = gonn(home, "train", base, *SMOKE, *extra)
+        code, out, err = gonn(home, "train", base, *SHORT, *extra)
         assert code == 0 and "1 trial, 1 of them done already" in err, err
         assert out.endswith(f"trial {trial} in {home / 'runs' / trial}\n")
     trained = {study.base: study for path in home.glob("studies/control-*/study.json") for study in [read_study(path)]}
@@ -161,10 +167,13 @@ def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):
         TrialRef(trial=control, arm="control", seed=1),
     )
     page = (home / "out" / trained["mine.yaml"].id / "report.html").read_text()
-    assert "gonn scale mine.yaml --data starter --budget smoke --seeds 1" in page and "net.trunk.width" in page
+    assert (
+        "gonn train mine.yaml --data starter --budget smoke --seed=1 --set=training.samples=1280" in page
+        and "net.trunk.width" in page
+    )
     experiments = MlflowClient(f"sqlite:///{home / 'mlflow.db'}").search_experiments()
     assert [each.name for each in experiments if each.name != "Default"] == [study_info(trained["mine.yaml"]).name]
-    code, out, _ = gonn(home, "train", "gonn-b5", *SMOKE, "--job", str(home / "job.json"))
+    code, out, _ = gonn(home, "train", "gonn-b5", *SHORT, "--job", str(home / "job.json"))
     assert code == 0 and out.startswith(f"{home / 'job.json'}: trial {control} of 1,280 samples; ")
     assert contents(home / "runs") == before
 
