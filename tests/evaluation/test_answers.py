@@ -109,7 +109,7 @@ def test_a_trial_looks_in_its_own_precision_and_is_evaluated_in_fp32(tmp_path):
     assert np.array_equal(stored["full"].scores.nats[alike], stored["as_published"].scores.nats[alike])
     net, _ = snapshot_net(TrialDirectory(tmp_path / job.id), config, job.id, 32)
     net.to(memory_format=torch.channels_last)
-    looked_at = subset(starter_data().views["validation"], 300, 0).rows
+    looked_at = subset(starter_data().views["validation"], job.run.progress_positions, 0).rows
     looks = {each: evaluate(net, plane_maker(), looked_at, "full", precision=each).means() for each in ("fp32", "bf16")}
     assert looks["fp32"] != looks["bf16"] and looks["bf16"]["nats"] == result["nats"]
     evaluated = evaluate(net, plane_maker(), stored["full"].rows, "full")

@@ -58,7 +58,7 @@ def _store_of(games):
 
 @cache
 def _starter_store():
-    return _store_of(list(oracles.starter_games().values())[:120])
+    return _store_of(list(oracles.starter_games(most=120).values()))
 
 
 def _assert_equals_the_reference(store, written, count):

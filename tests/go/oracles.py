@@ -68,14 +68,16 @@ def first_games(folder: Path) -> Path:
     return path
 
 
-def starter_games(names=None) -> dict[str, Game]:
-    """Games of the bundled archive by file name, in the archive's order."""
+def starter_games(names=None, most=None) -> dict[str, Game]:
+    """Games of the bundled archive by file name, in the archive's order; at most so many."""
     games = {}
     with tarfile.open(STARTER_GAMES, "r|xz") as archive:
         for member in archive:
             name = member.name.rsplit("/", 1)[-1]
             if member.isfile() and name.endswith(".sgf") and (names is None or name in names):
                 games[name] = read_sgf(archive.extractfile(member).read())
+            if len(games) == most:
+                break
     return games
 
 

@@ -13,13 +13,13 @@ from tests.training.options import new_trainer, real_batches
 
 REGISTRY = load_registry()
 REGISTRY._checked.update(("card", card) for card in REGISTRY.cards)  # tests of the registry check them
-STEPS, PAUSED = 3, 2
+STEPS, PAUSED, BATCH = 3, 2, 4
 
 
 def arm(card: str, state: str) -> TrialConfig:
-    """An arm on the smoke budget, on batches of 8."""
+    """An arm on the smoke budget, on small batches."""
     config = getattr(resolve(REGISTRY, card, "smoke"), state)
-    return with_values(config, {"training.batch_size": 8})
+    return with_values(config, {"training.batch_size": BATCH})
 
 
 ARMS = {arm(card, state): f"{card}-{state}" for card in REGISTRY.cards for state in ("off", "on")}
@@ -29,7 +29,7 @@ ARMS = {arm(card, state): f"{card}-{state}" for card in REGISTRY.cards for state
 @pytest.mark.parametrize("config", ARMS, ids=ARMS.values())
 def test_training_resumes_bit_for_bit_and_every_parameter_gets_a_gradient(config):
     """Trained without a pause, and by another trainer from the state after the first steps on."""
-    batches = real_batches(config, STEPS)
+    batches = real_batches(config, STEPS, BATCH)
     whole, resumed = new_trainer(config), new_trainer(config)
     losses, still = [], {name for name, _ in whole.net.named_parameters()}
     for number, batch in enumerate(batches):

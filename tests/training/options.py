@@ -79,12 +79,12 @@ def option_config(name: str, **values) -> TrialConfig:
     )
 
 
-def real_batches(config: TrialConfig, count: int) -> list[Batch]:
+def real_batches(config: TrialConfig, count: int, size: int = 8) -> list[Batch]:
     """Batches of positions here and there in the bundled games, with the further targets that the option needs."""
     data = starter_data()
     maker = PlaneMaker(data.store, config.features, CPU, torch.channels_last, extras_of(config))
-    rows = data.views["train"].rows[40::173][: 8 * count].reshape(count, 8)
-    zeros = torch.zeros(8, dtype=torch.uint8).numpy()
+    rows = data.views["train"].rows[40::173][: size * count].reshape(count, size)
+    zeros = torch.zeros(size, dtype=torch.uint8).numpy()
     return [maker.on_host(part, zeros, zeros + 5) for part in rows]
 
 

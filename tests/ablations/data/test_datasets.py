@@ -10,6 +10,7 @@ from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.settings.data import GamesConfig
 from tests.paths import SHARED
 from tests.records.sgf_tools import ROOT, numbered_game, tar_bytes, zip_bytes
+from tests.trial.helpers import starter_data
 
 
 def year_archive(folder: Path, name: str, year: int, games=range(3), ranks="BR[6d]WR[6d]") -> Path:
@@ -196,8 +197,8 @@ def read_file(folder: Path, text: str):
     return read_declaration(folder / "mine.yaml")
 
 
-def test_the_starter_set(tmp_path):
-    data = prepare(load_dataset("starter"), tmp_path)
+def test_the_starter_set():
+    data = starter_data()
     assert data.coverage == "starter"
     counts = {split: view.n for split, view in data.views.items()}
     assert counts["train"] > 250_000 and counts["validation"] > 12_000 and counts["test"] > 25_000
