@@ -26,6 +26,7 @@ class Registry(Declarations):
     """Declarations by name. Its methods check what they give; its mappings are as the files say."""
 
     _checked: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
+    """Kind and id of what was found to be good."""
 
     def card(self, name: str) -> Enhancement:
         """The enhancement of that id. Raises SettingError (NAME) listing those that the name may have meant, or what is
@@ -40,6 +41,7 @@ class Registry(Declarations):
             raise UserError(f"BASE: not given; for example BASE=gonn-b5; `gonn list --bases` shows all {count}")
         if name.endswith(YAML) and name not in self.bases:
             name = self.bases.take(Path(name))
+            self._checked.discard(("base", name))
         if name not in self.bases:
             name = next((base.id for base in self.bases.values() if name in base.also_called), name)
         return self._sound("base", find(self.bases, "BASE", name, "no such base"), check_base)
@@ -68,8 +70,14 @@ class Registry(Declarations):
 
 def load_registry(folder: Path | None = None) -> Registry:
     """The declarations of `folder` (those of this package unless given). Raises InputError or SettingError for files
-    out of place."""
-    return Registry(**read_declarations(FOLDER if folder is None else Path(folder)))
+    out of place. Those of this package are checked once a process: a command uses several registries."""
+    registry = Registry(**read_declarations(FOLDER if folder is None else Path(folder)))
+    if folder is None:
+        object.__setattr__(registry, "_checked", _CHECKED)
+    return registry
+
+
+_CHECKED: set[tuple[str, str]] = set()
 
 
 SHOWN = 5

@@ -1,6 +1,7 @@
 """What all tests start from."""
 
 import ctypes
+import gc
 import os
 import platform
 import signal
@@ -34,6 +35,11 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("cards")]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish(session):
+    """What was imported stays: the garbage collector need not look through it again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

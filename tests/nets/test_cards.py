@@ -12,7 +12,6 @@ from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from tests.training.options import new_trainer, real_batches
 
 REGISTRY = load_registry()
-REGISTRY._checked.update(("card", card) for card in REGISTRY.cards)  # tests of the registry check them
 STEPS, PAUSED, BATCH = 3, 2, 4
 
 
