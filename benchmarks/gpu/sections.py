@@ -144,7 +144,7 @@ def _repeats(plan: Plan, config) -> dict:
 
 def _beside(plan: Plan, say: Say, found: Found) -> None:
     """Of the small net, which leaves most of a GPU idle."""
-    config = smallest()
+    config = smallest() if plan.size == "gpu" else configuration("gonn-b5", plan.size)
     for trials in BESIDE[plan.size]:
         if trials <= max(2, os.cpu_count() or 1):
             name = f"{trials} at a time"
