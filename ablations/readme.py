@@ -1,15 +1,14 @@
-"""`python -m ablations.readme` writes README.md of this folder: what is declared here, and tables of all of it."""
+"""README.md of this folder (`make remake`): what is declared here, and tables of all of it."""
 
 from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from ablations.arms import bases_of
 from ablations.coverage import load_coverage, sections_of
 from ablations.declarations import FOLDER
-from ablations.registry import Registry, load_registry
+from ablations.registry import Registry
 from ablations.schema import Base, Enhancement
-from ablations.wording import main_claim, value_text
+from ablations.wording import value_text
 
 README = FOLDER / "README.md"
 INTRODUCTION = FOLDER / "introduction.md"
@@ -23,13 +22,13 @@ SYSTEMS = {
 }
 
 
-def render(registry: Registry) -> str:
-    """The whole text. Counts the parameters of every base, which needs torch."""
+def render(registry: Registry, measured: Mapping[str, str]) -> str:
+    """The whole text; measured: card -> its effect. Counts the parameters of every base, which needs torch."""
     parts = [INTRODUCTION.read_text(encoding="utf-8").rstrip(), "## Bases", _bases(registry), "## Enhancements"]
     for system, title in SYSTEMS.items():
         cards = [card for card in registry.cards.values() if card.system == system]
         if cards:
-            parts += [f"### {title}", _cards(cards)]
+            parts += [f"### {title}", _cards(cards, measured)]
     return "\n\n".join([*parts, "## From the documents", _documents()]) + "\n"
 
 
@@ -70,7 +69,7 @@ def _parameters(base: Base) -> int:
     )
 
 
-def _cards(cards: Iterable[Enhancement]) -> str:
+def _cards(cards: Iterable[Enhancement], measured: Mapping[str, str]) -> str:
     rows, coverage = [], load_coverage()
     for card in cards:
         settings = "; ".join(
@@ -83,11 +82,12 @@ def _cards(cards: Iterable[Enhancement]) -> str:
                 card.summary,
                 settings,
                 f"`{card.base}`",
-                main_claim(card),
+                measured.get(card.id, "not yet"),
                 source,
             ]
         )
-    return _table(("enhancement", "what it does", "settings, off → on", "base", "leading claim", "sections"), rows)
+    headings = ("enhancement", "what it does", "settings, off → on", "base", "measured: Δ nats", "sections")
+    return _table(headings, rows)
 
 
 def _documents() -> str:
@@ -101,13 +101,3 @@ def _documents() -> str:
             if not section.nothing:
                 rows.append([document, section.heading, "; ".join(filter(None, entries))])
     return _table(("document", "section", "enhancements"), rows)
-
-
-def main() -> None:
-    """Write the file."""
-    README.write_text(render(load_registry()), encoding="utf-8")
-    print(Path(README).relative_to(FOLDER.parent))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ablations.schema import Claim, Enhancement
+from ablations.schema import Claim
 from gonn_core.metrics import METRICS
 
 
@@ -77,14 +77,6 @@ def leading_claim(claims: Iterable[Claim]) -> Claim | None:
         return not is_on_an_effect(claim), claim.evidence == "unverified_memory", claim.quantity != "difference"
 
     return min(claims, key=lightness, default=None)
-
-
-def main_claim(card: Enhancement) -> str:
-    """The leading claim of a card, as a list shows it."""
-    shown = leading_claim(card.claims)
-    if shown is None:
-        return "none"
-    return claim_text(shown) + (" (unverified)" if shown.evidence == "unverified_memory" else "")
 
 
 def value_text(value) -> str:

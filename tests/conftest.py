@@ -55,7 +55,6 @@ DRAWN = (
     "tests.reports.figures", "tests.reports.html", "tests.reports.frames.test_notebooks",
     "tests.orchestration.study.test_probe", "tests.trial.test_probe_answers",
 )  # fmt: skip
-"""Tests that look at figures."""
 
 
 @pytest.fixture(autouse=True, scope="module")

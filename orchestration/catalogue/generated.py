@@ -15,6 +15,7 @@ from ablations.readme import README, render
 from ablations.registry import Registry, load_registry
 from ablations.settings import docs_table, makefile_lists
 from gonn_core.errors import UserError
+from orchestration.catalogue.listing import committed
 from orchestration.console import output
 
 ROOT = FOLDER.parent
@@ -40,7 +41,7 @@ SLOW = {
 
 def generated_texts(registry: Registry) -> Iterator[tuple[Path, str]]:
     """Each generated file of the declarations, with the text that it should have."""
-    yield README, render(registry)
+    yield README, render(registry, {card: effect.text for card, effect in committed().items()})
     if not (ROOT / "Makefile").is_file():  # installed without a checkout
         return
     makefile = ROOT / "Makefile"

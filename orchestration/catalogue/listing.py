@@ -1,6 +1,7 @@
 """`gonn list`, `gonn show` and `gonn check`: enhancements by topic, with what was measured here; bases; one enhancement
 in full; checks of all declarations together."""
 
+import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +12,19 @@ from rich.text import Text
 
 from ablations.arms import bases_of, misfit
 from ablations.coverage import check_documents, load_coverage, sections_of
+from ablations.declarations import FOLDER
 from ablations.registry import TOPICS, Registry, by_topic, load_registry, matching, suggestions, topic_of
 from ablations.schema import Enhancement, budget_label
-from ablations.wording import claim_text, conditions_text, main_claim, value_text
+from ablations.wording import claim_text, conditions_text, value_text
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.files.json_files import read_json
 from orchestration.console import notes, output
 from reports.workspace import Workspace
 
 NARROW = 130
-"""Columns of a terminal below which a list has claims and results under titles, and no bases."""
+"""Columns of a terminal below which a list has results under titles, and no bases."""
+COMMITTED = FOLDER.parent / "results" / "kgs-cpu" / "summary.csv"
+"""The effects that come with the repository."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +66,17 @@ def print_list(words: Sequence[str], topic: str | None = None, find: str | None 
     """
     registry = load_registry()
     cards = chosen(registry, words, topic, find)
-    measured, unreadable = last_reported(Workspace.here())
+    reported, unreadable = last_reported(Workspace.here())
+    measured = {**committed(), **reported}
     console = output()
     for each, those in by_topic(cards).items():
         console.print(Text.assemble((each, "bold"), f" ({len(those)}): {TOPICS[each]}"))
         console.print(_narrow(those, measured) if console.width < NARROW else _wide(those, measured))
         console.print()
     count = len(cards) if len(cards) == len(registry.cards) else f"{len(cards)} of {len(registry.cards)}"
-    here = sum(card.id in measured for card in cards)
-    of_here = f", {here} measured here: Δ nats with it minus without, less is better" if here else ""
-    line = f"{count} enhancements{of_here}. `make show NAME=ID` tells more, `make ablation NAME=ID` measures."
+    those = sum(card.id in measured for card in cards)
+    of_those = f", {those} measured: Δ nats with it minus without, less is better" if those else ""
+    line = f"{count} enhancements{of_those}. `make show NAME=ID` tells more, `make ablation NAME=ID` measures."
     console.print(line, soft_wrap=console.width >= NARROW)
     if unreadable:
         what = "a report" if unreadable == 1 else f"{unreadable} reports"
@@ -105,20 +110,17 @@ def chosen(registry: Registry, words: Sequence[str], topic: str | None, find: st
 
 
 def _wide(cards: Sequence[Enhancement], measured: Measured) -> Table:
-    any_here = any(card.id in measured for card in cards)
-    any_claim = any(card.claims for card in cards)
+    any_measured = any(card.id in measured for card in cards)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("id", no_wrap=True)
     table.add_column("enhancement")
     table.add_column("base", no_wrap=True)
-    if any_claim:
-        table.add_column("leading claim")
-    if any_here:
-        table.add_column("Δ nats measured here")
+    if any_measured:
+        table.add_column("Δ nats measured")
         table.add_column("on")
     for card in cards:
-        row = [card.id, card.title, card.base] + [main_claim(card) if card.claims else "–"] * any_claim
-        if any_here:
+        row = [card.id, card.title, card.base]
+        if any_measured:
             effect = measured.get(card.id)
             row += [effect.text, effect.where] if effect else ["", ""]
         table.add_row(*row)
@@ -131,11 +133,9 @@ def _narrow(cards: Sequence[Enhancement], measured: Measured) -> Table:
     table.add_column()
     for card in cards:
         lines = [card.title]
-        if card.claims:
-            lines.append(f"claimed: {main_claim(card)}")
         if card.id in measured:
             effect = measured[card.id]
-            lines.append(f"here: {effect.text} ({effect.where})")
+            lines.append(f"measured: {effect.text} ({effect.where})")
         table.add_row(card.id, "\n".join(lines))
     return table
 
@@ -155,6 +155,24 @@ def print_bases() -> None:
     console.print(table)
     columns = "parameters as published; cards: enhancements that can be compared on it"
     console.print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`; {columns}.")
+
+
+def committed() -> dict[str, Reported]:
+    """Card -> its effect on the page in `COMMITTED`; none without a checkout."""
+    if not COMMITTED.is_file():
+        return {}
+    with COMMITTED.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["verdict"] != "unfinished"]
+    return {
+        row["card"]: Reported(
+            float(row["delta"]),
+            row["verdict"],
+            float(row["bound"]) if row["verdict"] == "not shown" else None,
+            float(row["q"]),
+            f"{row['base']} cpu kgs, committed",
+        )
+        for row in rows
+    }
 
 
 def last_reported(workspace: Workspace) -> tuple[Mapping[str, Reported], int]:

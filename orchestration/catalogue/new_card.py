@@ -106,7 +106,7 @@ def new_card(
     except SettingError as error:
         console.print(f"still wrong: {error}")
     console.print(
-        f"Next: complete {file} (summary, claims or none) and its section in {document}, python -m ablations.readme,\n"
+        f"Next: complete {file} (summary, claims or none) and its section in {document}, make remake,\n"
         f"gonn check; then gonn show {name}; gonn plan {name}; gonn ablate {name} --budget smoke"
     )
 

@@ -5,6 +5,7 @@ import pytest
 from ablations.arms import bases_of, resolve
 from ablations.designs import budget_config
 from ablations.registry import load_registry
+from gonn_core.config import config_paths, get_path
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.cost import multiply_adds, trainable_parameters
 from gonn_core.nets.init import ShapesOnly
@@ -44,16 +45,8 @@ def test_the_base_is_the_control_and_the_arms_differ_in_the_named_paths_alone(ca
     arms = resolve(REGISTRY, card, budget, base)
     control = budget_config(REGISTRY.base(base), REGISTRY.budget(budget), arms.control.training.samples)
     assert arms.control.model_copy(update={"data": control.data}) == control
-    off, on = (leaves(arm.model_dump()) for arm in (arms.off, arms.on))
-    assert {path for path in off if off[path] != on[path]} == set(arms.card.toggles)
-
-
-def leaves(tree: dict, prefix: str = "") -> dict:
-    """Dotted path -> value."""
-    found = {}
-    for name, value in tree.items():
-        found |= leaves(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
-    return found
+    apart = {path for path in config_paths() if get_path(arms.off, path) != get_path(arms.on, path)}
+    assert apart == set(arms.card.toggles)
 
 
 def test_cards_of_its_own_planes_and_nets_fit_it_alone():

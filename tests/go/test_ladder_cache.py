@@ -32,10 +32,6 @@ def assert_equal_to_fresh_searches(rows) -> int:
     return compared
 
 
-def test_starter_games():
-    assert assert_equal_to_fresh_searches(replay(list(starter_games(most=20).values()))) > 4_000
-
-
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(5, 9))
 def test_random_games_in_a_corner(seed, size):

@@ -22,7 +22,6 @@ from tests.trial.helpers import starter_data
 SMOKE = ("--budget", "smoke", "--samples", "1280")
 """Seconds a trial, a quarter of what the budget says."""
 STUDY = ("ablate", "parametric_relu", *SMOKE, "--seeds", "1", "--runner", "local")
-"""A study of two trials, one after the other on a machine with one core."""
 
 
 @cache

@@ -35,8 +35,7 @@ from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.system
-TIMES = ("samples_per_s", "seconds")
-"""Ends of the names of metrics that no two runs have in common."""
+TIMES = ("samples_per_s", "seconds")  # ends of the names of metrics that no two runs have in common
 
 
 def records(uri: str) -> dict[tuple[str, str], object]:
@@ -106,9 +105,9 @@ def _seen(server: Server) -> dict:
 
 
 def test_every_file_that_a_study_leaves_is_of_a_kind_that_the_page_knows(undisturbed):
-    files = [path for path in [*undisturbed.rglob("*"), *(undisturbed / "speeds").iterdir()] if path.is_file()]
-    assert len(files) > 20
-    assert [name for name in (path.relative_to(undisturbed).as_posix() for path in files) if not known(name)] == []
+    paths = [*undisturbed.rglob("*"), *(undisturbed / "speeds").iterdir()]
+    files = [path.relative_to(undisturbed).as_posix() for path in paths if path.is_file()]
+    assert len(files) > 20 and [name for name in files if not known(name)] == []
 
 
 def test_a_study_resumes_after_a_signal_to_the_numbers_of_an_undisturbed_one(undisturbed, tmp_path):

@@ -15,6 +15,7 @@ SMALL = {"delta": 0.0017, "verdict": "not shown", "bound": 0.0201, "q": 0.6}
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    monkeypatch.setattr(listing, "COMMITTED", tmp_path / "summary.csv")
     return tmp_path
 
 
@@ -50,7 +51,7 @@ def test_what_was_measured_here_stands_beside_each(workspace, capsys):
     report(workspace, "a", {"ladder_input": EFFECT, "ko_plane": SMALL, "edge_encoding": {"delta": None}})
     report(workspace, "control", None)
     out, err = listed(capsys, "input")
-    assert err == "" and "37 of 161 enhancements, 2 measured here: Δ nats with it minus without, less is better" in out
+    assert err == "" and "37 of 161 enhancements, 2 measured: Δ nats with it minus without, less is better" in out
     assert line_of(out, "ladder_input").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
     assert "+0.0017 not shown: below" in line_of(out, "ko_plane") and "0.021 nats" in out
     assert "kgs" not in line_of(out, "edge_encoding")
@@ -76,6 +77,16 @@ def test_a_finished_study_with_results_comes_first(workspace, capsys):
     assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 unfinished 13/32 gonn-b5 cpu kgs")
     report(workspace, "c", {"elu": EFFECT}, created="2026-03-01")
     assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
+
+
+def test_effects_that_come_with_the_repository_fill_the_gaps(workspace, capsys):
+    rows = ["card,base,delta,verdict,bound,q", "elu,gonn-b5,0.0017,not shown,0.0201,0.6"]
+    rows += ["ladder_input,gonn-b5,-0.5,helps,0.6,0.01", "ko_plane,gonn-b5,-1,unfinished,,"]
+    listing.COMMITTED.write_text("\n".join(rows))
+    report(workspace, "a", {"ladder_input": EFFECT})
+    out = listed(capsys)[0]
+    assert "2 measured" in out and line_of(out, "ladder_input").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
+    assert "+0.0017 not shown: below" in line_of(out, "elu") and "committed" in out
 
 
 @pytest.mark.parametrize(

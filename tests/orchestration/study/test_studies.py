@@ -30,7 +30,6 @@ CARDS = ("parametric_relu", "stem_kernel_5x5")
 
 
 SHORT = ("--budget", "smoke", "--set", "training.samples=1280")
-"""`SMOKE` of a base alone."""
 
 
 def ablate(card: str) -> list[str]:
