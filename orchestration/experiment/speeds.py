@@ -233,8 +233,8 @@ def smallest_line(study: Study, known: KnownNoise | None) -> str:
     power = f"{100 * study.thresholds.power:.0f} % power"
     shown = f"smallest effect that {len(study.seeds)} seeds show with {power}"
     effect = planned_effect(study, known)
-    if effect is not None:
-        return f"{shown}, from the seed noise so far: {effect:.4f} nats"
+    if known is not None and effect is not None:
+        return f"{shown}, from the seed noise so far: {effect:.4f} nats ({effect / known.run.run:.1f} σ of a run)"
     samples = study.arms[0].config.training.samples
     row = noise_of(study.base, study.budget_label, samples)
     as_declared = row is not None or study.precision is None
@@ -248,7 +248,8 @@ def smallest_line(study: Study, known: KnownNoise | None) -> str:
     of = f"{noise.base} at {about(noise.samples)} samples on {noise.data}"
     of += "" if as_declared else f", not in {study.precision}"
     kind = "an estimate" if exact and as_declared else "a rough estimate"
-    return f"{shown}: about {effect:.2g} nats, {kind} from the noise that ships ({of})"
+    of_runs = f"{effect / run.run:.1f} σ of a run"
+    return f"{shown}: about {effect:.2g} nats ({of_runs}), {kind} from the noise that ships ({of})"
 
 
 def unfinished(study: Study, states: Mapping[str, str]) -> list[TrialRef]:

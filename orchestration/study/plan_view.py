@@ -164,7 +164,7 @@ def power(study: Study, known: KnownNoise | None) -> list[str]:
         return ["standard error: unknown, no noise of runs measured yet on this base, budget and data"]
     thresholds, cards, runs = study.thresholds, len(study.contrasts), len(study.trials)
     spread, df = known.run.run, known.run.df + runs - cards - len(study.seeds)
-    lines = [f"standard deviation of a run: {spread:.4f} nats, by {known.runs} runs on this base, budget and data"]
+    lines = [f"standard deviation of a run, σ: {spread:.4f} nats, by {known.runs} runs on this base, budget and data"]
     by_sides: dict[tuple[int, int], list[str]] = defaultdict(list)
     for card, sides in _sides(study):
         by_sides[sides].append(card)
@@ -173,7 +173,7 @@ def power(study: Study, known: KnownNoise | None) -> list[str]:
         se = math.sqrt(spread**2 * sum(1 / count for count in pair) + known.evaluation_variance)
         effect = smallest_shown(se, df, thresholds.alpha, thresholds)
         whose = "each effect" if len(names) == cards else ", ".join(names)
-        lines.append(f"{whose}: standard error {se:.4f} nats; {shown}: {effect:.4f} nats")
+        lines.append(f"{whose}: standard error {se:.4f} nats; {shown}: {effect:.4f} nats ({effect / spread:.1f} σ)")
     seeds = runs // (cards + 1)
     alone = known.smallest_effect(seeds, thresholds) if seeds >= thresholds.min_seeds else None
     can = "too few to judge" if alone is None else f"{shown}: {alone:.4f} nats"

@@ -20,7 +20,6 @@ from tests.paths import ROOT
 from tests.trial.helpers import starter_data
 
 SMOKE = ("--budget", "smoke", "--samples", "1280")
-"""Seconds a trial, a quarter of what the budget says."""
 STUDY = ("ablate", "parametric_relu", *SMOKE, "--seeds", "1", "--runner", "local")
 
 

@@ -61,10 +61,11 @@ def test_what_it_says(plan):
 def test_what_it_could_show_by_the_noise_of_known_runs():
     study, known = study_of(*PINNED), KnownNoise(RunNoise(0.012, 40.0), 1e-6, 71, ("one", "other"))
     deviation, whole, halves, alone = power(study, known)
-    assert deviation.startswith("standard deviation of a run: 0.0120 nats, by 71 runs on this base")
+    assert deviation.startswith("standard deviation of a run, σ: 0.0120 nats, by 71 runs on this base")
     se, parts = math.sqrt(0.012**2 * 2 / 32 + 1e-6), math.sqrt(0.012**2 * 2 / 16 + 1e-6)
     effect = smallest_shown(se, 40 + 64 - 16 - 2, 0.05, Thresholds())
-    assert f": standard error {se:.4f} nats; smallest effect shown with 80 % power: {effect:.4f} nats" in whole
+    shown = f"smallest effect shown with 80 % power: {effect:.4f} nats ({effect / 0.012:.1f} σ)"
+    assert f": standard error {se:.4f} nats; {shown}" in whole
     assert halves.startswith(f"global_pooling_head, stdev_pooling: standard error {parts:.4f} nats")
     assert alone == (
         "one at a time, 64 runs are 3 seeds an arm: smallest effect shown with 80 % power: "
