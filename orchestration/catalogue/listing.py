@@ -74,9 +74,9 @@ def print_list(words: Sequence[str], topic: str | None = None, find: str | None 
         console.print(_narrow(those, measured) if console.width < NARROW else _wide(those, measured))
         console.print()
     count = len(cards) if len(cards) == len(registry.cards) else f"{len(cards)} of {len(registry.cards)}"
-    those = sum(card.id in measured for card in cards)
-    of_those = f", {those} measured: Δ nats with it minus without, less is better" if those else ""
-    line = f"{count} enhancements{of_those}. `make show NAME=ID` tells more, `make ablation NAME=ID` measures."
+    known = sum(card.id in measured for card in cards)
+    of_known = f", {known} measured: Δ nats with it minus without, less is better" if known else ""
+    line = f"{count} enhancements{of_known}. `make show NAME=ID` tells more, `make ablation NAME=ID` measures."
     console.print(line, soft_wrap=console.width >= NARROW)
     if unreadable:
         what = "a report" if unreadable == 1 else f"{unreadable} reports"
