@@ -112,7 +112,7 @@ def claims_counted(findings: Iterable[ClaimFinding]) -> tuple[str, ...]:
 
 
 def trained_sentence(reports: list[Report]) -> str:
-    """`104 trials in 15 studies, 9.8M samples, 33 CPU hours`; a trial that studies share counts once."""
+    """`104 trials in 15 studies, 9.8M samples, 33 CPU hours`, and the scale; a trial that studies share counts once."""
     trials = {trial.id: trial.result for report in reports for trial in report.results.trials}
     done = [result for result in trials.values() if result is not None]
     samples = sum(result["samples"] for result in done)
@@ -120,7 +120,13 @@ def trained_sentence(reports: list[Report]) -> str:
     some = f"{len(done)}" if len(done) == len(trials) else f"{len(done)} of {len(trials)}"
     studies = f" in {len(reports)} studies" if len(reports) > 1 else ""
     time = f"{hours:.3g} CPU hours" if hours >= 1 else f"{60 * hours:.0f} CPU minutes"
-    return f"Trained: {some} trial{'s' * (len(trials) != 1)}{studies}, {about(samples)} samples, {time}."
+    sizes, lengths = (sorted({result[name] for result in done}) for name in ("parameters", "samples"))
+    scale = f" Scale: nets of {_span(sizes)} parameters, {_span(lengths)} samples each." if done else ""
+    return f"Trained: {some} trial{'s' * (len(trials) != 1)}{studies}, {about(samples)} samples, {time}.{scale}"
+
+
+def _span(ascending: list[int]) -> str:
+    return " to ".join(f"{number:,}" for number in dict.fromkeys((ascending[0], ascending[-1])))
 
 
 def study_forest(report: Report) -> list[ForestRow]:
