@@ -1,4 +1,5 @@
-"""Generated files: which are out of date (`gonn check`), and all of them made again (`make remake`).
+"""Checks of all declarations together (`gonn check`), and generated files: which are out of date, and all of them made
+again (`make remake`).
 
 Some are made from made-up studies or packed trials; a test compares each with what would be made.
 """
@@ -10,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import mean
 
+from ablations.coverage import check_documents, load_coverage
+from ablations.data.schema import read_declarations
 from ablations.declarations import FOLDER
 from ablations.readme import README, render
 from ablations.registry import Registry, load_registry
@@ -106,6 +109,25 @@ def out_of_date(registry: Registry, slow: bool = False) -> list[str]:
         if is_here and subprocess.run(command, cwd=ROOT, capture_output=True).returncode:
             stale.append(name)
     return stale
+
+
+def check_declarations(slow: bool = False) -> int:
+    """Read and check all declarations, and name the generated files that are out of date; 1 when there are some.
+
+    slow: compare also those that take a minute. Raises InputError or SettingError at the first bad declaration.
+    """
+    registry = load_registry()
+    registry.check()
+    sets, documents = read_declarations(), load_coverage()
+    check_documents(registry)
+    output().print(
+        f"{len(registry.cards)} enhancements, {len(registry.bases)} bases, {len(registry.budgets)} budgets, "
+        f"{len(sets)} data sets, {len(documents)} documents: all are valid"
+    )
+    stale = out_of_date(registry, slow)
+    if stale:
+        output().print(f"out of date: {', '.join(stale)}; make remake writes them again")
+    return 1 if stale else 0
 
 
 def remake(modules: Iterable[str]) -> None:

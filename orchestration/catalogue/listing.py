@@ -1,5 +1,4 @@
-"""`gonn list`, `gonn show` and `gonn check`: enhancements by topic, with what was measured here; bases; one enhancement
-in full; checks of all declarations together."""
+"""`gonn list` and `gonn show`: enhancements by topic, with what was measured; bases; one enhancement in full."""
 
 import csv
 from collections import Counter
@@ -11,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.arms import bases_of, misfit
-from ablations.coverage import check_documents, load_coverage, sections_of
+from ablations.coverage import load_coverage, sections_of
 from ablations.declarations import FOLDER
 from ablations.registry import TOPICS, Registry, by_topic, load_registry, matching, suggestions, topic_of
 from ablations.schema import Enhancement, budget_label
@@ -67,7 +66,7 @@ def print_list(words: Sequence[str], topic: str | None = None, find: str | None 
     registry = load_registry()
     cards = chosen(registry, words, topic, find)
     reported, unreadable = last_reported(Workspace.here())
-    measured = {**committed(), **reported}
+    measured = committed() | reported
     console = output()
     for each, those in by_topic(cards).items():
         console.print(Text.assemble((each, "bold"), f" ({len(those)}): {TOPICS[each]}"))
@@ -175,7 +174,7 @@ def committed() -> dict[str, Reported]:
     }
 
 
-def last_reported(workspace: Workspace) -> tuple[Mapping[str, Reported], int]:
+def last_reported(workspace: Workspace) -> tuple[dict[str, Reported], int]:
     """Card -> its effect in the latest study that has a report and is still there, a finished one with results before
     others; and how many reports could not be read."""
     found: dict[str, tuple[tuple, Reported]] = {}
@@ -206,28 +205,6 @@ def _reported(study: Mapping, row: Mapping, so_far: str) -> Reported | None:
     where = " ".join(printable(str(name), 40) for name in (study["base"], budget, study["data"]))
     bound, q = (None if row.get(key) is None else float(row[key]) for key in ("bound", "q"))
     return Reported(float(row["delta"]), printable(f"{row['verdict']}{so_far}"), bound, q, where)
-
-
-def check_declarations(slow: bool = False) -> int:
-    """Read and check all declarations, and name the generated files that are out of date; 1 when there are some.
-
-    slow: compare also those that take a minute. Raises InputError or SettingError at the first bad declaration.
-    """
-    from ablations.data.schema import read_declarations
-    from orchestration.catalogue.generated import out_of_date
-
-    registry = load_registry()
-    registry.check()
-    sets, documents = read_declarations(), load_coverage()
-    check_documents(registry)
-    output().print(
-        f"{len(registry.cards)} enhancements, {len(registry.bases)} bases, {len(registry.budgets)} budgets, "
-        f"{len(sets)} data sets, {len(documents)} documents: all are valid"
-    )
-    stale = out_of_date(registry, slow)
-    if stale:
-        output().print(f"out of date: {', '.join(stale)}; make remake writes them again")
-    return 1 if stale else 0
 
 
 def print_card(name: str) -> None:
@@ -277,9 +254,9 @@ def _details(registry: Registry, card: Enhancement) -> Iterator[str]:
         yield "moves the best learning rate: compare at each arm's own rate too"
     sections = "; ".join(f"{document}, {heading}" for document, heading in sections_of(load_coverage(), card.id))
     yield f"topic {topic_of(card)}; described in {sections or 'no document'}"
-    measured, _ = last_reported(Workspace.here())
+    measured = committed() | last_reported(Workspace.here())[0]
     if card.id in measured:
-        yield f"measured here: Δ {measured[card.id].text} ({measured[card.id].where})"
+        yield f"measured: Δ {measured[card.id].text} ({measured[card.id].where})"
 
 
 def _relatives_without(registry: Registry, card: Enhancement) -> dict[str, str]:

@@ -26,7 +26,7 @@ from orchestration.console import LOADING, moving
 @click.option("--find", metavar="WORDS", help="only those that have them in name, title, summary or settings")
 @click.option("--bases", is_flag=True, help="the base nets instead")
 def list_(words, topic, find, bases):
-    """Enhancements by topic, with what was measured here.
+    """Enhancements by topic, with what was measured.
 
     A WORD may be a topic, a system (gonn, go_nn, clark_storkey, cazenave, lczero), or something to look for.
     """
@@ -51,9 +51,9 @@ def show(name):
 @click.option("--slow", is_flag=True, help="compare also generated files that take a minute to make")
 def check(slow):
     """Check every declaration; name generated files that are out of date."""
-    from orchestration.catalogue import listing
+    from orchestration.catalogue import generated
 
-    return listing.check_declarations(slow)
+    return generated.check_declarations(slow)
 
 
 @click.command("new-card")

@@ -1,4 +1,4 @@
-"""`gonn list`: topics, words, what was measured here, on any terminal."""
+"""`gonn list`: topics, words, what was measured, on any terminal."""
 
 import json
 
