@@ -52,9 +52,10 @@ def memory_given_back():
 
 
 DRAWN = (
-    "tests.reports.figures", "tests.reports.html", "tests.reports.frames.test_notebooks",
+    "tests.reports.figures", "tests.reports.html", "tests.reports.frames.test_notebooks", "tests.reports.test_example",
     "tests.orchestration.study.test_probe", "tests.trial.test_probe_answers",
 )  # fmt: skip
+"""Tests that look at figures."""
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,12 +12,11 @@ MOST_BYTES = 12_000_000
 
 @pytest.mark.system
 def test_the_pages_are_made_again_from_packed_trials(tmp_path, monkeypatch):
-    """Text and numbers, as tests/reports/same_text.py compares them: the same on any processor. Pictures are drawn from
-    the same numbers by the same command; that they are the same again is tested in tests/reports/figures."""
+    """Text, numbers and pictures, as tests/reports/same_text.py compares them: the same on any processor."""
     made = made_pages(tmp_path)
     kept = {path.relative_to(RESULTS).as_posix(): path.read_bytes() for path in kept_pages()}
     assert set(made) == set(kept)
-    assert [name for name in made if not name.endswith(".png") and not same_file(name, made[name], kept[name])] == []
+    assert [name for name in made if not same_file(name, made[name], kept[name])] == []
 
 
 def test_the_packs_are_disjoint_and_compact():
