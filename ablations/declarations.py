@@ -99,8 +99,9 @@ class Files(Mapping[str, Model]):
 
     def _parsed(self, path: Path) -> Model:
         try:
-            stamp = path.stat().st_mtime_ns, path.stat().st_size
-        except OSError:
+            found = path.stat()
+            stamp = found.st_mtime_ns, found.st_size
+        except OSError:  # the reader says why
             stamp = 0, 0
         return _declaration(path, self._name(path), self._model, stamp)
 

@@ -25,8 +25,8 @@ from gonn_core.errors import SettingError, UserError
 class Registry(Declarations):
     """Declarations by name. Its methods check what they give; its mappings are as the files say."""
 
-    _checked: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
-    """Kind and id of what was found to be good."""
+    _checked: dict[tuple[str, str], object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Kind and id -> the declaration that was found to be good; another of that id is checked again."""
 
     def card(self, name: str) -> Enhancement:
         """The enhancement of that id. Raises SettingError (NAME) listing those that the name may have meant, or what is
@@ -41,7 +41,6 @@ class Registry(Declarations):
             raise UserError(f"BASE: not given; for example BASE=gonn-b5; `gonn list --bases` shows all {count}")
         if name.endswith(YAML) and name not in self.bases:
             name = self.bases.take(Path(name))
-            self._checked.discard(("base", name))
         if name not in self.bases:
             name = next((base.id for base in self.bases.values() if name in base.also_called), name)
         return self._sound("base", find(self.bases, "BASE", name, "no such base"), check_base)
@@ -62,10 +61,14 @@ class Registry(Declarations):
             check_published(self, published)
 
     def _sound(self, kind: str, declared: Declared, check: Callable[[Declarations, Declared], None]) -> Declared:
-        if (kind, declared.id) not in self._checked:
+        if self._checked.get((kind, declared.id)) is not declared:
             check(self, declared)
-            self._checked.add((kind, declared.id))
+            self._checked[kind, declared.id] = declared
         return declared
+
+
+_CHECKED: dict[tuple[str, str], object] = {}
+"""Of all registries of this package's declarations."""
 
 
 def load_registry(folder: Path | None = None) -> Registry:
@@ -75,9 +78,6 @@ def load_registry(folder: Path | None = None) -> Registry:
     if folder is None:
         object.__setattr__(registry, "_checked", _CHECKED)
     return registry
-
-
-_CHECKED: set[tuple[str, str]] = set()
 
 
 SHOWN = 5

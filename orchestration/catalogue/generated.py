@@ -18,13 +18,13 @@ from ablations.readme import README, render
 from ablations.registry import Registry, load_registry
 from ablations.settings import docs_table, makefile_lists
 from gonn_core.errors import UserError
-from orchestration.catalogue.listing import committed
+from orchestration.catalogue.listing import BUDGET, DATA, committed
 from orchestration.console import output
 
 ROOT = FOLDER.parent
 TRIALS = ROOT / "results" / "report" / "all-trials.csv"
-BUDGET, DATA, SAMPLES = "cpu", "kgs", 100_000
-"""Where the score of a base is measured."""
+SAMPLES = 100_000
+"""At which the score of a base is measured."""
 _MEASURED = BUDGET, DATA, "done"
 COMMENT = "# Measured: "
 _BEGIN, _END = "<!-- settings -->\n", "<!-- end of settings -->\n"
@@ -44,9 +44,9 @@ SLOW = {
 
 def generated_texts(registry: Registry) -> Iterator[tuple[Path, str]]:
     """Each generated file of the declarations, with the text that it should have."""
-    yield README, render(registry, {card: effect.text for card, effect in committed().items()})
-    if not (ROOT / "Makefile").is_file():  # installed without a checkout
+    if not (ROOT / "Makefile").is_file():  # installed without a checkout: results and pages are not there
         return
+    yield README, render(registry, {card: effect.text for card, effect in committed().items()})
     makefile = ROOT / "Makefile"
     lines = makefile.read_text(encoding="utf-8").splitlines(keepends=True)
     first = next(number for number, line in enumerate(lines) if line.startswith("SETTINGS ="))

@@ -22,7 +22,8 @@ from reports.workspace import Workspace
 
 NARROW = 130
 """Columns of a terminal below which a list has results under titles, and no bases."""
-COMMITTED = FOLDER.parent / "results" / "kgs-cpu" / "summary.csv"
+BUDGET, DATA = "cpu", "kgs"
+COMMITTED = FOLDER.parent / "results" / f"{DATA}-{BUDGET}" / "summary.csv"
 """The effects that come with the repository."""
 
 
@@ -162,16 +163,15 @@ def committed() -> dict[str, Reported]:
         return {}
     with COMMITTED.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["verdict"] != "unfinished"]
-    return {
-        row["card"]: Reported(
-            float(row["delta"]),
-            row["verdict"],
-            float(row["bound"]) if row["verdict"] == "not shown" else None,
-            float(row["q"]),
-            f"{row['base']} cpu kgs, committed",
-        )
-        for row in rows
-    }
+    found = {}
+    for row in rows:
+        effect = {key: row[key] or None for key in ("delta", "verdict", "q", "bound")}
+        if row["verdict"] != "not shown":  # the table has a bound of every effect
+            effect["bound"] = None
+        where = {"base": row["base"], "budget": BUDGET, "data": f"{DATA}, committed"}
+        if (reported := _reported(where, effect, "")) is not None:
+            found[row["card"]] = reported
+    return found
 
 
 def last_reported(workspace: Workspace) -> tuple[dict[str, Reported], int]:

@@ -57,7 +57,7 @@ def registry_with(**claims: dict) -> Registry:
     tree |= {"toggles": {"net.activation": {"off": "relu", "on": "prelu"}}}
     tree |= {"claims": [{**usual, "id": name, **claim} for name, claim in claims.items()]}
     made = replace(registry(), cards={"made_up": parse_model(Enhancement, tree, "made_up.yaml")})
-    made._checked.add(("card", "made_up"))  # its claims may contradict each other, as those of no true card may
+    made._checked["card", "made_up"] = made.cards["made_up"]  # its claims may contradict each other, no true card's may
     return made
 
 

@@ -44,7 +44,7 @@ def cards():
         for name, toggles in TOGGLES.items()
     }
     found = replace(registry_with(), cards=made)
-    found._checked.update(("card", name) for name in made)
+    found._checked.update({("card", name): card for name, card in made.items()})
     return found
 
 
