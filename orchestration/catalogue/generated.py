@@ -90,7 +90,7 @@ def base_header(name: str, trials: list[dict[str, str]] | None) -> str:
     return (
         f"{COMMENT}{average('test_nats'):.3f} nats, top-1 {100 * average('test_top1'):.1f} % on test games of {DATA} "
         f"(mean of {count} trial{'s' * (count > 1)}; results/report).\n"
-        f"# Cost of a trial: {samples:,} samples, {average('training_seconds') / 60:.1f} minutes of a core; "
+        f"# Cost of a trial: {samples:,} samples, {average('cpu_seconds') / 60:.1f} CPU minutes; "
         f"{int(trials[0]['parameters']):,} parameters under the {BUDGET} budget.\n"
         f"{command}{f' SAMPLES={samples}' * (samples != SAMPLES)} SEEDS={count}\n"
     )
