@@ -21,7 +21,7 @@ from reports.play.ladder import load_ladders
 from scripts.pack import unpack
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
-KGS, CONFIRM = (RESULTS / "trials" / f"{name}.tar.xz" for name in ("kgs-cpu", "confirm"))
+PACKS = tuple(sorted((RESULTS / "trials").glob("*.tar.xz")))
 STUDIES = {
     "kgs-cpu/last_move_input": "last_move_input-gonn-b5-cpu-kgs-35f019",
     "kgs-cpu/liberty_planes": "liberty_planes-gonn-b5-cpu-kgs-9b6d25",
@@ -32,13 +32,10 @@ STUDIES = {
     "kgs-cpu/input_normalisation": "input_normalisation-go-nn-cpu-kgs-b32367",
     "kgs-cpu/cazenave": "golois_block+three_output_planes-cazenave-7x128-cpu-kgs-661283",
     "screen-gonn": "parametric_relu+15-more-gonn-b5-cpu-kgs-screen-69bda5",
+    "confirm/two_effects": "stem_kernel_5x5+dilated_convolutions-gonn-b5-cpu-kgs-d04e6a",
+    "confirm/interaction": "global_pooling_head+global_pooling_trunk-gonn-b5-cpu-kgs-factorial-a6cd8f",
 }
-"""Folder -> its study, in the report over everything in `KGS`."""
-CONFIRMED = {
-    "confirm/two_effects": "stem_kernel_5x5+dilated_convolutions-gonn-b5-cpu-kgs",
-    "confirm/interaction": "global_pooling_head+global_pooling_trunk-gonn-b5-cpu-kgs-factorial",
-}
-"""Folder -> beginning of the id of its study, in the model of all runs of both packs."""
+"""Folder -> its study, in the model of all runs of all packs."""
 FILES = ("report.md", "report.json", "effects.csv", "interactions.csv")
 """Of each study; `LEFT_OUT` for their size."""
 LEFT_OUT = ("screen-gonn/report.json",)
@@ -52,19 +49,14 @@ _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+\.png)\)")
 
 def made_pages(folder: Path) -> dict[str, bytes]:
     """Name below results/ -> content of every file that is made from packs and matches. `folder`: an empty one for the
-    workspaces."""
+    workspace."""
     made = {}
-    with _workspace(folder / "kgs", KGS) as out:
+    with _workspace(folder) as out:
         write_reports(())
         made |= {f"report/{path.name}": path.read_bytes() for path in (out / "report").iterdir()}
         made |= {f"kgs-cpu/{path.name}": path.read_bytes() for path in (out / "summary").iterdir()}
         for name, study in STUDIES.items():
             made |= {f"{name}/{path.name}": path.read_bytes() for path in (out / study).iterdir()}
-    with _workspace(folder / "confirm", KGS, CONFIRM) as out:
-        write_reports(tuple(CONFIRMED.values()))
-        for name, beginning in CONFIRMED.items():
-            (study,) = out.glob(f"{beginning}*")
-            made |= {f"{name}/{path.name}": path.read_bytes() for path in study.iterdir()}
     for name in LADDERS:
         kept = RESULTS / name
         files = ladder_files(load_ladders(kept / "elo", kept / "matches"), load_registry())
@@ -85,7 +77,7 @@ def write_pages() -> None:
 
 def kept_pages() -> list[Path]:
     """The committed files that are made."""
-    folders = [RESULTS / name for name in ("report", "kgs-cpu", *STUDIES, *CONFIRMED, *LADDERS)]
+    folders = [RESULTS / name for name in ("report", "kgs-cpu", *STUDIES, *LADDERS)]
     files = (path for folder in folders if folder.exists() for path in folder.iterdir() if path.is_file())
     return [path for path in files if path.name != "README.md" and not path.name.startswith("probe_")]
 
@@ -94,7 +86,7 @@ def _is_kept(name: str) -> bool:
     folder, _, file = name.rpartition("/")
     if file.endswith((".png", ".svg")):
         return name in FIGURES
-    if folder in (*STUDIES, *CONFIRMED):
+    if folder in STUDIES:
         return (file in FILES or name in PAGES) and name not in LEFT_OUT
     return file != "manifest.json"
 
@@ -112,10 +104,10 @@ def _page(name: str, data: bytes) -> bytes:
 
 
 @contextmanager
-def _workspace(folder: Path, *packs: Path) -> Iterator[Path]:
-    """A workspace with the trials of packs, as that of this process; gives its folder of reports."""
+def _workspace(folder: Path) -> Iterator[Path]:
+    """A workspace with the trials of all packs, as that of this process; gives its folder of reports."""
     before = os.environ.get("GONN_HOME")
-    unpack(packs, folder)
+    unpack(PACKS, folder)
     os.environ["GONN_HOME"] = str(folder)
     try:
         yield folder / "out"

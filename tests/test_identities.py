@@ -20,7 +20,7 @@ from gonn_core.play.match.record import identity_digest
 from gonn_core.records import build
 from reports.tables.formats import about
 from scripts.pack import members
-from scripts.results import CONFIRM, KGS
+from scripts.results import PACKS
 from tests.paths import ROOT
 
 PINNED = json.loads((ROOT / "tests" / "fixtures" / "identities.json").read_text())
@@ -29,7 +29,7 @@ PINNED = json.loads((ROOT / "tests" / "fixtures" / "identities.json").read_text(
 @pytest.fixture(scope="module")
 def packed():
     """Small files of the trials, studies, matches and ladders in results/trials, by name."""
-    return {name: data for name, data in members((KGS, CONFIRM)).items() if name.endswith((".json", "/games.jsonl"))}
+    return {name: data for name, data in members(PACKS).items() if name.endswith((".json", "/games.jsonl"))}
 
 
 @pytest.mark.parametrize("pinned", PINNED["trials"], ids=lambda pinned: pinned["id"])

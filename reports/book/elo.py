@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from ablations.published_results import EloPoint
 from ablations.registry import Registry
@@ -67,7 +68,7 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
         sentences.append(TO_RATE)
     if len(points) < 3 and not rated:
         return Section("Elo correspondence", tuple(sentences))
-    title = "Loss and strength: as published" + (", and as rated here" if rated else "")
+    title = "Accuracy and strength: as published" + (", and as rated here" if rated else "")
     pictures = (Picture("elo", title, lambda: elo_picture(points, rated)),)
     return Section("Elo correspondence", tuple(sentences), pictures, tuple(tables))
 
@@ -201,26 +202,26 @@ def play_section(played: Played, studies: Sequence[Study]) -> Section:
 
 
 def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[str, bytes]:
-    """PNG and SVG. All curves are at 0 Elo where their loss is the weakest that all of them have; one that lacks it is
-    at 0 with its own weakest net, and its name says so. Each names the games that its losses were measured on."""
-    published = sorted(points, key=lambda point: point.nats) if len(points) >= 3 else []
-    curves = [[point.nats for point in published], *([_rungs(ladder)[1][-1]] for ladder in ladders)]
-    loss = min(max(losses) for losses in curves if losses)
+    """PNG and SVG. All curves are at 0 Elo where their accuracy is the least that all of them have; one that lacks it
+    is at 0 with its own weakest net, and its name says so. Each names the games that its nets were tested on."""
+    published = sorted(points, key=lambda point: point.top1) if len(points) >= 3 else []
+    curves = [[point.top1 for point in published], *(_rungs(ladder)[1] for ladder in ladders)]
+    top1 = max(shares[0] for shares in curves if shares)
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         axes.axhline(0.0, color="0.8", linewidth=0.9, zorder=0)
-        axes.axvline(loss, color="0.8", linewidth=0.9, zorder=0)
+        axes.axvline(top1, color="0.8", linewidth=0.9, zorder=0)
         if published:
-            _draw_published(axes, published, loss)
+            _draw_published(axes, published, top1)
         for number, ladder in enumerate(ladders, 1):
-            _draw_ladder(axes, ladder, loss, COLOURS[number % len(COLOURS)])
+            _draw_ladder(axes, ladder, top1, COLOURS[number % len(COLOURS)])
         axes.margins(x=0.08, y=0.1)
-        axes.invert_xaxis()
         axes.set(
-            xlabel="test nats on the games named (better to the right); in per cent: test top-1",
-            ylabel=f"Elo above a net of {loss:.2f} test nats",
+            xlabel="test top-1 on the games named; beside the marks: test nats",
+            ylabel=f"Elo above a net with {100 * top1:.0f} % test top-1",
         )
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
         nats_axis(axes.yaxis)
         figure.legend(loc="outside lower left", alignment="left")  # next to the curves there is room by chance only
 
@@ -228,56 +229,56 @@ def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[s
 
 
 def _rungs(ladder: Ladder) -> tuple[list[int], list[float]]:
-    """Numbers of the rungs of a ladder's curve, and their losses, the least first."""
-    numbers = sorted(ladder.curve(), key=lambda number: ladder.file.rungs[number].nats)
-    return numbers, [ladder.file.rungs[number].nats for number in numbers]
+    """Numbers of the rungs of a ladder's curve, and their accuracies, the least first."""
+    numbers = sorted(ladder.curve(), key=lambda number: ladder.file.rungs[number].top1)
+    return numbers, [ladder.file.rungs[number].top1 for number in numbers]
 
 
-def above(ladder: Ladder, loss: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """Of all players of a ladder Elo above its curve at that loss, along straight lines, and half of the 95 % interval;
-    None where the curve lacks that loss. Of players that no games link to it the numbers mean nothing."""
-    chosen, losses = _rungs(ladder)
-    if not losses[0] <= loss <= losses[-1]:
+def above(ladder: Ladder, top1: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """Of all players of a ladder Elo above its curve at that accuracy, along straight lines, and half of the 95 %
+    interval; None where the curve lacks that accuracy. Of players that no games link to it the numbers mean nothing."""
+    chosen, shares = _rungs(ladder)
+    if not shares[0] <= top1 <= shares[-1]:
         return None
     weights = np.zeros(len(ladder.tally.ids))
-    weights[chosen] = [np.interp(loss, losses, row) for row in np.eye(len(chosen))]
+    weights[chosen] = [np.interp(top1, shares, row) for row in np.eye(len(chosen))]
     covariance = ladder.ratings.covariance
     variance = np.diag(covariance) + weights @ covariance @ weights - 2 * covariance @ weights
     return ladder.ratings.elo - weights @ ladder.ratings.elo, NORMAL_95 * np.sqrt(np.maximum(variance, 0.0))
 
 
-def _draw_published(axes, points: Sequence[EloPoint], loss: float) -> None:
-    losses, elos = np.array([point.nats for point in points]), np.array([float(point.elo) for point in points])
-    margin, here = uncertainty(losses, elos), losses[0] <= loss <= losses[-1]
-    elos -= float(np.interp(loss, losses, elos)) if here else 0.0
+def _draw_published(axes, points: Sequence[EloPoint], top1: float) -> None:
+    shares, elos = np.array([point.top1 for point in points]), np.array([float(point.elo) for point in points])
+    margin, here = uncertainty(shares, elos), shares[0] <= top1 <= shares[-1]
+    elos -= float(np.interp(top1, shares, elos)) if here else 0.0
     label = f"± {margin:.0f} Elo: what straight lines between its points miss"
-    axes.fill_between(losses, elos - margin, elos + margin, color=COLOURS[0], alpha=0.15, linewidth=0, label=label)
+    axes.fill_between(shares, elos - margin, elos + margin, color=COLOURS[0], alpha=0.15, linewidth=0, label=label)
     label = "published, GoGoD games" + ("" if here else ", at 0 with its own weakest net")
-    axes.plot(losses, elos, marker="o", markersize=4.5, linewidth=1.6, color=COLOURS[0], label=label)
+    axes.plot(shares, elos, marker="o", markersize=4.5, linewidth=1.6, color=COLOURS[0], label=label)
     for point, elo in zip(points, elos, strict=True):
-        _top1(axes, point.nats, elo, point.top1, COLOURS[0], (-17, 8))
+        _nats(axes, point.top1, elo, point.nats, COLOURS[0], (-17, 8))
 
 
-def _draw_ladder(axes, ladder: Ladder, loss: float, colour: str) -> None:
-    chosen, losses = _rungs(ladder)
-    aligned = above(ladder, loss)
+def _draw_ladder(axes, ladder: Ladder, top1: float, colour: str) -> None:
+    chosen, shares = _rungs(ladder)
+    aligned = above(ladder, top1)
     half_widths = [ladder.ratings.half_width(number) for number in range(len(ladder.tally.ids))]
     elo, half = (ladder.ratings.elo, np.array(half_widths)) if aligned is None else aligned
     kind = "95 %" if aligned is not None else "95 % against its weakest net, which is at 0"
     label = printable(f"rated here: {ladder.title} ({kind})", 90)
     style = {"marker": "s", "markersize": 4.5, "linewidth": 1.6, "capsize": 3}
-    axes.errorbar(losses, elo[chosen], half[chosen], color=colour, label=label, **style)
+    axes.errorbar(shares, elo[chosen], half[chosen], color=colour, label=label, **style)
     for number in chosen:
         rung = ladder.file.rungs[number]
-        _top1(axes, rung.nats, elo[number], rung.top1, colour, (14, -9))
+        _nats(axes, rung.top1, elo[number], rung.nats, colour, (14, -9))
     engine = ladder.engine()
     if engine is not None and ladder.linked(engine):
         strength = f"{elo_text(elo[engine])} ± {half[engine]:.0f}"
         name = engine_text(ladder.tally.identities[ladder.tally.ids[engine]])
         label = printable(f"{name}: {strength}, by its games with the nets of this colour", 90)
-        axes.hlines(elo[engine], losses[0], losses[-1], linestyle="--", linewidth=1.2, color=colour, label=label)
+        axes.hlines(elo[engine], shares[0], shares[-1], linestyle="--", linewidth=1.2, color=colour, label=label)
 
 
-def _top1(axes, nats: float, elo: float, top1: float, colour: str, offset: tuple[int, int]) -> None:
+def _nats(axes, top1: float, elo: float, nats: float, colour: str, offset: tuple[int, int]) -> None:
     style = {"textcoords": "offset points", "fontsize": 8, "ha": "center", "va": "center", "color": colour}
-    axes.annotate(f"{100 * top1:.0f} %", (nats, elo), xytext=offset, **style)
+    axes.annotate(f"{nats:.2f}", (top1, elo), xytext=offset, **style)

@@ -129,7 +129,7 @@ class Ladder:
         no games link them)."""
         differences = [self.ratings.difference(lower + 1, lower) for lower in range(len(self.file.rungs) - 1)]
         return [
-            (float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1])
+            (float(self.tally.games[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1])
             for lower, difference in enumerate(differences)
         ]
 
@@ -217,7 +217,7 @@ def ladder_table(ladder: Ladder) -> Table:
 
 def _strength(ladder: Ladder, number: int) -> dict:
     """Values of a player's Elo and games."""
-    games = {"games": int(ladder.tally.met[number].sum())}
+    games = {"games": int(ladder.tally.games[number].sum())}
     if not ladder.linked(number):
         return games
     elo, half = float(ladder.ratings.elo[number]), ladder.ratings.half_width(number)
@@ -242,7 +242,8 @@ def ladder_text(ladder: Ladder) -> list[str]:
         else f". Not finished: it continues until there are {until}; so far the widest is"
     )
     choices = ", ".join(f"{key} {value}" for key, value in file.rungs[0].player["choice"].items())
-    texts = [f"{played}{sure} ±{widest:.0f}. Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}."]
+    texts = [f"{played}{sure} ±{widest:.0f}. Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}. "
+             f"{ladder.ratings.black_text}."]
     if unlinked := len(file.rungs) - len(ladder.rated()):
         texts.append(f"{unlinked} of the {len(file.rungs)} rungs are not linked to the first by games yet.")
     return [*texts, file.link.note if file.link else "No link to GNU Go: no games with it were played for this ladder."]

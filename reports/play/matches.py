@@ -125,7 +125,7 @@ def _of(match: Match, black: str) -> Cell:
 def rating_table(tally: Tally, ratings: Ratings, names: Mapping[str, str], matches: Sequence[Match]) -> Table:
     """A row per player, the strongest first, group by group where no games link them all, the one that played most
     before the others."""
-    games, points = tally.met.sum(axis=1), tally.taken.sum(axis=1)
+    games, points = tally.games.sum(axis=1), tally.points
     group = [float(games[ratings.component == component].sum()) for component in ratings.component]
     order = sorted(
         range(len(tally.ids)),
@@ -146,7 +146,7 @@ def rating_table(tally: Tally, ratings: Ratings, names: Mapping[str, str], match
     anchors = [names[tally.ids[anchor]] for anchor in ratings.anchors]
     notes = [
         f"Elo relative to {anchors[0] if len(anchors) == 1 else 'one player of each group'}, with 95 % intervals of "
-        f"the difference; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw per player."
+        f"the difference; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw per player; {ratings.black_text}."
     ]
     if len(anchors) > 1:
         notes.append(
@@ -167,7 +167,7 @@ def elo_of_nets(
     if not matches:
         return {}, ""
     table = tally(matches)
-    games = table.met.sum(axis=1)
+    games = table.games.sum(axis=1)
     anchor = int(np.argmax(games))
     ratings = rate(table.taken, table.met, anchor)
     elos: dict[str, tuple[float, float]] = {}

@@ -1,10 +1,10 @@
 """How strong players are, from the games of matches: tables of points and games, ratings, Wilson's intervals.
 
-Ratings are by the model of Bradley and Terry: the log odds of a win are the difference of two ratings. The best fit is
-found by Newton's method; the log likelihood is concave, and the covariance is the inverse of its curvature. A prior
-keeps the ratings of players who won or lost every game finite: VIRTUAL_DRAWS for each player, spread over the
-opponents in proportion to the games, hence at the default as if two players who met each other alone had shared one
-game more (Jeffreys' prior of a share). Ours.
+Ratings are by the model of Bradley and Terry: the log odds of a win are the difference of two ratings, and what Black is
+worth. The best fit is found by Newton's method; the log likelihood is concave, and the covariance is the inverse of its
+curvature. A prior keeps the ratings of players who won or lost every game finite: VIRTUAL_DRAWS for each player, spread
+over the opponents in proportion to the games, half with each colour, hence at the default as if two players who met
+each other alone had shared one game more (Jeffreys' prior of a share). Ours.
 """
 
 import math
@@ -28,8 +28,8 @@ NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Tally:
-    """Players by the order in which matches name them, and (n, n) tables: points that the player of the row took from
-    the one of the column, and games of the two.
+    """Players by the order in which matches name them, and (n, n) tables: games in which the player of the row had Black
+    against the one of the column, and the points that it took in them.
 
     A match of a player against itself (the same identity on both sides) says nothing about ratings and is left out.
     """
@@ -38,6 +38,16 @@ class Tally:
     identities: Mapping[str, dict]
     taken: np.ndarray
     met: np.ndarray
+
+    @property
+    def games(self) -> np.ndarray:
+        """(n, n): games of two players, whoever had Black."""
+        return self.met + self.met.T
+
+    @property
+    def points(self) -> np.ndarray:
+        """(n,): points of each player, with both colours."""
+        return self.taken.sum(axis=1) + (self.met - self.taken).sum(axis=0)
 
 
 def tally(matches: Sequence[Match], first: Sequence[dict] = ()) -> Tally:
@@ -51,9 +61,10 @@ def tally(matches: Sequence[Match], first: Sequence[dict] = ()) -> Tally:
         a, b = (ids.index(player_id(match.players[side])) for side in SIDES)
         if a == b:
             continue
-        for player, opponent, side in ((a, b, "A"), (b, a, "B")):
-            taken[player, opponent] += sum(game_points(game, side) for game in match.games)
-            met[player, opponent] += len(match.games)
+        for black, white, side in ((a, b, "A"), (b, a, "B")):
+            with_black = [game_points(game, side) for game in match.games if game.black == side]
+            taken[black, white] += sum(with_black)
+            met[black, white] += len(with_black)
     return Tally(ids, identities, taken, met)
 
 
@@ -63,13 +74,20 @@ class Ratings:
 
     elo: (n,), each relative to the anchor of its component; covariance: (n, n) in Elo², nil for anchors and between
     components;
-    component: (n,) int; anchors: player at 0 of each component.
+    component: (n,) int; anchors: player at 0 of each component; black: Elo that Black is worth, and half of its 95 %
+    interval.
     """
 
     elo: np.ndarray
     covariance: np.ndarray
     component: np.ndarray
     anchors: tuple[int, ...]
+    black: tuple[float, float]
+
+    @property
+    def black_text(self) -> str:
+        """`Black is worth 12 ± 20 Elo`."""
+        return f"Black is worth {self.black[0]:.0f} ± {self.black[1]:.0f} Elo".replace("-", "−")
 
     def half_width(self, player: int) -> float:
         """Half of the 95 % interval in Elo of a player's rating relative to its anchor; 0 for the anchor."""
@@ -87,49 +105,64 @@ class Ratings:
 def rate(taken: np.ndarray, met: np.ndarray, anchor: int = 0) -> Ratings:
     """Rate n players.
 
-    taken: (n, n), points of the player of the row from the one of the column, a draw being half a point; met: (n, n),
-    their games. anchor: the player at 0; components without it are anchored at their first player. Raises ValueError
-    for tables that cannot be.
+    taken, met: those of `Tally`, a draw being half a point. anchor: the player at 0; components without it are anchored
+    at their first player. Raises ValueError for tables that cannot be.
     """
     taken, met = np.asarray(taken, float), np.asarray(met, float)
     n = len(met)
     if n == 0 or taken.shape != (n, n) or met.shape != (n, n) or not 0 <= anchor < n:
         raise ValueError(f"points {taken.shape}, games {met.shape}, anchor {anchor}: want two (n, n) and one of n")
-    if np.diag(met).any() or (taken < 0).any() or not np.allclose(taken + taken.T, met):
-        raise ValueError("two players share the points of their games, and nobody plays against itself")
+    if np.diag(met).any() or (taken < 0).any() or (taken > met).any():
+        raise ValueError("nobody plays against itself or takes more points than games")
     component = connected_components(met, directed=False)[1]
     anchors = tuple(
         anchor if component[anchor] == label else int(np.argmax(component == label))
         for label in range(component.max() + 1)
     )
-    played = np.maximum(met.sum(axis=1), 1.0)
-    draws = VIRTUAL_DRAWS / 2 * met * (1 / played[:, None] + 1 / played[None, :])
-    won, games = taken + draws / 2, met + draws
-    free = np.setdiff1d(np.arange(n), anchors)
-    ratings, step = np.zeros(n), np.zeros(n)
+    both = met + met.T
+    played = np.maximum(both.sum(axis=1), 1.0)
+    draws = VIRTUAL_DRAWS / 2 * both * (1 / played[:, None] + 1 / played[None, :])
+    won, games = taken + draws / 4, met + draws / 2
+    # A last unknown: what Black is worth. Where nobody met, nothing depends on it.
+    free = np.append(np.setdiff1d(np.arange(n), anchors), [n] if met.any() else []).astype(int)
+    values, step = np.zeros(n + 1), np.zeros(n + 1)
+
+    def ahead(values: np.ndarray) -> np.ndarray:
+        """Log odds that the player of the row, with Black, beats the one of the column."""
+        return np.subtract.outer(values[:n], values[:n]) + values[n]
 
     def likelihood(values: np.ndarray) -> float:
-        return -float((won * np.logaddexp(0, np.subtract.outer(-values, -values))).sum())
+        return -float((won * np.logaddexp(0, -ahead(values)) + (games - won) * np.logaddexp(0, ahead(values))).sum())
+
+    def slope() -> np.ndarray:
+        surprise = won - games * expit(ahead(values))
+        return np.append(surprise.sum(axis=1) - surprise.sum(axis=0), surprise.sum())[free]
 
     def curvature() -> np.ndarray:
-        """Negative second derivative of the log likelihood by the free ratings."""
-        shares = expit(np.subtract.outer(ratings, ratings))
+        """Negative second derivative of the log likelihood by the free values."""
+        shares = expit(ahead(values))
         weights = games * shares * (1 - shares)
-        return (np.diag(weights.sum(axis=1)) - weights)[np.ix_(free, free)]
+        of_pairs = weights + weights.T
+        of_black = weights.sum(axis=1) - weights.sum(axis=0)
+        whole = np.block([
+            [np.diag(of_pairs.sum(axis=1)) - of_pairs, of_black[:, None]],
+            [of_black[None, :], weights.sum()[None, None]],
+        ])
+        return whole[np.ix_(free, free)]
 
     for _ in range(_MOST_STEPS):
-        surprise = won - games * expit(np.subtract.outer(ratings, ratings))
-        step[free] = np.linalg.solve(curvature(), surprise.sum(axis=1)[free])
-        size, current = 1.0, likelihood(ratings)
+        step[free] = np.linalg.solve(curvature(), slope())
+        size, current = 1.0, likelihood(values)
         # A whole step is right near the top; far from it it may overshoot.
-        while likelihood(ratings + size * step) < current - 1e-9 * abs(current):
+        while likelihood(values + size * step) < current - 1e-9 * abs(current):
             size /= 2
-        ratings = ratings + size * step
+        values = values + size * step
         if np.abs(step).max() < 1e-11:
             break
-    covariance = np.zeros((n, n))
+    covariance = np.zeros((n + 1, n + 1))
     covariance[np.ix_(free, free)] = np.linalg.inv(curvature()) * ELO_OF_UNIT**2
-    return Ratings(ratings * ELO_OF_UNIT, covariance, component, anchors)
+    elo, black = values * ELO_OF_UNIT, float(NORMAL_95 * np.sqrt(covariance[n, n]))
+    return Ratings(elo[:n], covariance[:n, :n], component, anchors, (float(elo[n]), black))
 
 
 def wilson(points: float, games: float) -> tuple[float, float]:

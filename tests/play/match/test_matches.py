@@ -40,7 +40,8 @@ def test_several_matches_of_the_same_players_add_up_and_self_play_counts_nothing
     write_match(tmp_path, a, a, [game(0, "A", "A")], seed=3)
     table = tally(load_matches(tmp_path))
     first = table.ids.index(player_id(a))
-    assert table.met.sum() == 4 and table.taken[first, 1 - first] == 1
+    assert table.games.tolist() == [[0, 2], [2, 0]] and table.points[first] == 1
+    assert table.met[first, 1 - first] == 1 and table.taken[first, 1 - first] == 1
 
 
 @pytest.mark.parametrize(

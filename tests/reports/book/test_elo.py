@@ -21,12 +21,9 @@ def ladder(tmp_path):
 
 
 def test_ratings_of_a_ladder_are_those_of_its_matches(ladder):
-    points, games = np.zeros((5, 5)), np.zeros((5, 5))
-    for lower, wins in enumerate((80, 70, 60)):
-        points[lower + 1, lower], points[lower, lower + 1] = wins, 100 - wins
-        games[lower + 1, lower] = games[lower, lower + 1] = 100
-    points[3, 4], points[4, 3], games[3, 4], games[4, 3] = 5, 15, 20, 20
-    assert ladder.ratings.elo == pytest.approx(rate(points, games).elo, abs=1e-6)
+    assert ladder.tally.points.tolist() == [20, 80 + 30, 70 + 40, 60 + 5, 15]
+    assert np.diag(ladder.tally.games, 1).tolist() == [100, 100, 100, 20] and ladder.tally.games.sum() == 640
+    assert ladder.ratings.elo == pytest.approx(rate(ladder.tally.taken, ladder.tally.met).elo, abs=1e-6)
     assert (
         ladder.ratings.elo[0] == 0
         and ladder.games == 320

@@ -10,52 +10,65 @@ from scipy.optimize import minimize
 from reports.play.rating import ELO_OF_UNIT, NORMAL_95, VIRTUAL_DRAWS, rate
 
 
-def tournament(generator: np.random.Generator, elo, games: int, near: bool = False):
-    """Points and games of a round robin, so many games of two players; near: of neighbours alone."""
+def tournament(generator: np.random.Generator, elo, games: int, near: bool = False, black: float = 0.0):
+    """Points with Black and games of a round robin, so many games of two players, half with each colour; near: of
+    neighbours alone; black: Elo that Black is worth."""
     n = len(elo)
     taken, met = np.zeros((n, n)), np.zeros((n, n))
     for i in range(n):
-        for j in range(max(0, i - 1) if near else 0, i):
-            won = generator.binomial(games, 1 / (1 + 10 ** ((elo[j] - elo[i]) / 400)))
-            taken[i, j], taken[j, i], met[i, j], met[j, i] = won, games - won, games, games
+        for j in range(n):
+            if i != j and not (near and abs(i - j) > 1):
+                met[i, j] = games // 2
+                taken[i, j] = generator.binomial(games // 2, 1 / (1 + 10 ** ((elo[j] - elo[i] - black) / 400)))
     return taken, met
 
 
-def test_equal_to_choix_where_the_prior_weighs_nothing():
-    taken, met = tournament(np.random.default_rng(1), [0, 120, 300, 310, 550], 40)
-    won = [(i, j) for i in range(5) for j in range(5) for _ in range(int(taken[i, j]))]
+def test_equal_to_choix_where_the_prior_weighs_nothing_and_colours_tell_nothing():
+    met = tournament(np.random.default_rng(1), [0, 120, 300, 310, 550], 40)[1]
+    with_black = np.tril(np.random.default_rng(2).integers(1, 20, (5, 5)), -1)
+    taken = with_black + np.triu(met - with_black.T, 1)  # as many with White
+    won = [(i, j) for i in range(5) for j in range(5) if i != j for _ in range(int(2 * taken[i, j]))]
     theirs = choix.mm_pairwise(5, won, alpha=0, tol=1e-13, max_iter=100_000)
-    assert rate(1e7 * taken, 1e7 * met, 2).elo == pytest.approx((theirs - theirs[2]) * ELO_OF_UNIT, abs=1e-3)
+    found = rate(1e7 * taken, 1e7 * met, 2)
+    assert found.elo == pytest.approx((theirs - theirs[2]) * ELO_OF_UNIT, abs=1e-3)
+    assert found.black[0] == pytest.approx(0, abs=1e-6)
 
 
 def test_best_fit_with_the_prior_is_that_of_a_plain_search():
-    taken, met = tournament(np.random.default_rng(1), [0, 200, 350, 900], 12)
-    played = met.sum(1)
+    taken, met = tournament(np.random.default_rng(1), [0, 200, 350, 900], 12, black=80)
+    met[0, 1], taken[0, 1] = 11, 4  # colours that are not balanced
+    games = met + met.T
+    played = games.sum(1)
 
     def lost(values):
-        ratings, total = np.append(0.0, values), 0.0
+        ratings, total = np.append(0.0, values[:3]), 0.0
         for i in range(4):
             for j in range(4):
-                draws = VIRTUAL_DRAWS / 2 * met[i, j] * (1 / played[i] + 1 / played[j])
-                total += (taken[i, j] + draws / 2) * np.logaddexp(0, ratings[j] - ratings[i])
+                draws = VIRTUAL_DRAWS / 2 * games[i, j] * (1 / played[i] + 1 / played[j])
+                ahead = ratings[i] - ratings[j] + values[3]
+                total += (taken[i, j] + draws / 4) * np.logaddexp(0, -ahead)
+                total += (met[i, j] - taken[i, j] + draws / 4) * np.logaddexp(0, ahead)
         return total
 
-    fit = minimize(lost, np.zeros(3), tol=1e-12).x
+    fit = minimize(lost, np.zeros(4), tol=1e-12).x
     ours = rate(taken, met)
-    assert ours.elo[1:] == pytest.approx(fit * ELO_OF_UNIT, abs=0.02)
-    steps = np.eye(3) * 1e-3
+    assert [*ours.elo[1:], ours.black[0]] == pytest.approx(fit * ELO_OF_UNIT, abs=0.02)
+    steps = np.eye(4) * 1e-3
     second = [
         [(lost(fit + a + b) - lost(fit + a - b) - lost(fit - a + b) + lost(fit - a - b)) / 4e-6 for a in steps]
         for b in steps
     ]
-    assert ours.covariance[1:, 1:] == pytest.approx(np.linalg.inv(second) * ELO_OF_UNIT**2, rel=1e-3)
+    inverse = np.linalg.inv(second) * ELO_OF_UNIT**2
+    assert ours.covariance[1:, 1:] == pytest.approx(inverse[:3, :3], rel=1e-3)
+    assert ours.black[1] == pytest.approx(NORMAL_95 * np.sqrt(inverse[3, 3]), rel=1e-3)
 
 
 @pytest.mark.parametrize("truth, games, near", [([0, 100, 260, 330, 640], 16, False), ([0, 150, 420, 600], 30, True)])
 def test_intervals_cover_the_truth_in_simulated_tournaments(truth, games, near):
     generator, covered = np.random.default_rng(20), []
     for _ in range(400):
-        found = rate(*tournament(generator, truth, games, near))
+        found = rate(*tournament(generator, truth, games, near, black=60))
+        covered.append(abs(found.black[0] - 60) <= found.black[1])
         for i in range(len(truth)):
             for j in range(i):
                 difference, deviation = found.difference(i, j)
@@ -64,11 +77,11 @@ def test_intervals_cover_the_truth_in_simulated_tournaments(truth, games, near):
 
 
 def test_two_players_as_jeffreys_prior_has_it():
-    found, share = rate([[0, 15], [5, 0]], [[0, 20], [20, 0]], anchor=1), 15.5 / 21
+    found, share = rate([[0, 7.5], [2.5, 0]], [[0, 10], [10, 0]], anchor=1), 15.5 / 21
     assert found.elo[0] == pytest.approx(ELO_OF_UNIT * np.log(share / (1 - share))) and found.elo[1] == 0
     assert found.half_width(0) == pytest.approx(NORMAL_95 * ELO_OF_UNIT / np.sqrt(21 * share * (1 - share)))
     assert found.half_width(1) == 0
-    swept = rate([[0, 40], [0, 0]], [[0, 40], [40, 0]], anchor=1)
+    swept = rate([[0, 20], [0, 0]], [[0, 20], [20, 0]], anchor=1)
     assert 500 < swept.elo[0] < 1000 and swept.half_width(0) > 400
 
 
