@@ -28,19 +28,16 @@ def error_of(call, *arguments, **named):
 
 def test_every_card_resolves_on_every_base_it_names(registry):
     for card in registry.cards.values():
-        named = {
-            card.base,
-            *(form.partition(".")[0] for form in card.forms),
-            *(claim.base for claim in card.claims if claim.base),
-        }
+        named = {card.base, *(claim.base for claim in card.claims if claim.base)}
+        named |= {form for form in card.forms if "." not in form}
         fitting = bases_of(registry, card)
         assert named <= set(fitting), card.id
-        for base in fitting:
-            for budget in registry.budgets if base in named else ["gpu"]:
-                arms = resolve(registry, card.id, budget, base=base)
-                assert trial_id(arms.off) != trial_id(arms.on)
-                differing = {path for path in card.toggles if get_path(arms.off, path) != get_path(arms.on, path)}
-                assert differing == set(arms.card.toggles)
+        places = {(base, budget) for base in fitting for budget in (registry.budgets if base in named else ["gpu"])}
+        for base, budget in places | {tuple(form.split(".")) for form in card.forms if "." in form}:
+            arms = resolve(registry, card.id, budget, base=base)
+            assert trial_id(arms.off) != trial_id(arms.on)
+            differing = {path for path in card.toggles if get_path(arms.off, path) != get_path(arms.on, path)}
+            assert differing == set(arms.card.toggles)
 
 
 @pytest.mark.parametrize("budget", ["smoke", "cpu"])
