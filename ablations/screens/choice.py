@@ -184,6 +184,8 @@ def _misfit(place: ScreenPlace, card: Enhancement) -> str | None:
 
 
 def _own_reason(card: Enhancement) -> str | None:
+    if "training.policy_weight" in card.toggles:
+        return "an arm of it does not train the policy, on whose loss the others are measured"
     return "its arms see different positions (pairing none)" if card.pairing == "none" else None
 
 

@@ -52,6 +52,8 @@ def test_cards_named_singly_have_to_fit():
     }.items():
         with pytest.raises(SettingError, match=f"^NAME={card}: {reason}"):
             chosen(f"{fitting},{card}")
+    with pytest.raises(SettingError, match="go_nn_territory: cannot be screened here: an arm of it does not train the"):
+        chosen("elu,go_nn_ko_plane,go_nn_ones_plane,go_nn_territory", place("go-nn"))
     with pytest.raises(SettingError, match="2 enhancements can be screened on gonn-b5; valid: at least 3"):
         chosen("ko_plane,ladder_input")
     too_many = "board_history,board_history_copy,five_moves_of_history,last_move_input,history_dropping"
