@@ -1,5 +1,5 @@
-"""`gonn elo`: snapshots of a run, and further nets, play their neighbours until their strength is known; then one of
-them plays GNU Go."""
+"""`gonn elo`: snapshots of a run, and further nets, play their neighbours until their strength is known; then the
+strongest play GNU Go."""
 
 import math
 import re
@@ -50,9 +50,11 @@ LEAST_MORE = 20
 _GROWTH = 4
 """A pair at most grows so much at a time: with few games their interval is a rough guess."""
 _SPARE = 1.05
-LEVELS = (1, 4, 7, 10)
-"""Tried from the weakest on; 10 is GNU Go's own and the published opponent's."""
+LEVELS = (1, 5, 10)
+"""Of GNU Go; 10 is its own and the published opponent's."""
 TRIED_GAMES = 10
+FEWEST_POINTS = 2
+"""Of TRIED_GAMES: the next weaker net is tried as well."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +122,15 @@ def play_ladder(workspace: Workspace, request: EloRequest, match_of: Play, say: 
             say(f"{rungs[lower + 1].name} – {rungs[lower].name}: {count(total)} games{so_far}")
             record.add(match_of({"A": specs[lower + 1], "B": specs[lower]}, total, request.seed))
     if request.link_games:
-        strongest = max(ladder.rated(), key=lambda number: float(ladder.ratings.elo[number]))
-        name = rungs[strongest].name
+        order = sorted(ladder.rated(), key=lambda number: -float(ladder.ratings.elo[number]))
 
-        def play(level: int, total: int) -> Match:
-            say(f"{name} – GNU Go level {level}: {count(total)} games")
-            sides: dict[Side, Player] = {"A": specs[strongest], "B": parse_engine(f"gnugo:{level}")}
+        def play(place: int, level: int, total: int) -> Match:
+            say(f"{rungs[order[place]].name} – GNU Go level {level}: {count(total)} games")
+            sides: dict[Side, Player] = {"A": specs[order[place]], "B": parse_engine(f"gnugo:{level}")}
             return record.add(match_of(sides, total, request.seed))
 
-        record.update(link=link_engine(name, play, max(request.link_games, TRIED_GAMES)))
+        names = [rungs[number].name for number in order]
+        record.update(link=link_engine(names, play, max(request.link_games, TRIED_GAMES)))
     return record.read()
 
 
@@ -203,28 +205,30 @@ def games_needed(ladder: Ladder) -> list[tuple[int, int]]:
     return pairs
 
 
-def link_engine(name: str, play: Callable[[int, int], Match], games: int) -> Link:
-    """The link of a ladder to GNU Go by games of the rung of that name, A in these matches: a few at each level, from
-    the weakest up to the first that it does not win half of, more at the level nearest to even. Games at all levels
-    count. play: (level, games in all) -> the match."""
-    tried: dict[int, tuple[float, int]] = {}
+def link_engine(names: Sequence[str], play: Callable[[int, int, int], Match], games: int) -> Link:
+    """The link of a ladder to GNU Go by games of its rungs of those names, the strongest first, A in these matches. At
+    each level a few games of the strongest, and of the next ones while the last took FEWEST_POINTS; more of those that
+    took some points and not all. All games count. play: (place in `names`, level, games in all) -> the match."""
+    engines, near, far = [], [], []
     for level in LEVELS:
-        # the first games alone: where more were played by now, the choice of a level stays as it was
-        first = [game for game in play(level, TRIED_GAMES).games if game.game < TRIED_GAMES]
-        if not first:
+        for place, name in enumerate(names):
+            # the first games alone: where more were played by now, who plays more stays as it was
+            first = [game for game in play(place, level, TRIED_GAMES).games if game.game < TRIED_GAMES]
+            points = sum(game_points(game, "A") for game in first)
+            if 0 < points < len(first):
+                match = play(place, level, games)
+                engines.append(match.players["B"])
+                near.append(f"{match.points('A'):g} of {len(match.games)} at level {level} by {name}")
+            else:
+                far.append(f"{points:g} of {len(first)} at level {level} by {name}")
+            if points < FEWEST_POINTS:
+                break
+        if place == points == 0:  # nothing to win at a higher level
             break
-        tried[level] = sum(game_points(game, "A") for game in first), len(first)
-        if tried[level][0] < 0.5 * len(first):
-            break
-    distance = {level: abs(points / met - 0.5) for level, (points, met) in tried.items() if 0 < points < met}
-    if not distance:
-        results = ", ".join(f"{points:g} of {met} at level {level}" for level, (points, met) in tried.items())
-        reason = f"{name} took {results}; nothing between 0 and 100 %" if tried else f"no game of {name} had a result"
-        return Link(player=None, rung=name, note=f"No link to GNU Go: {reason}.")
-    match = play(min(distance, key=lambda level: (distance[level], level)), games)
-    engine, points = match.players["B"], match.points("A")
-    note = f"Linked to {engine_text(engine)} by {len(match.games)} games of {name}, which took {points:g} points."
-    return Link(player=engine, rung=name, note=note)
+    if not near:
+        return Link(players=(), note=f"No link to GNU Go: {', '.join(far)}; nothing between 0 and 100 %.")
+    note = f"Linked to {engine_text(engines[0]).rpartition(' level')[0]} by points taken: {', '.join(near)}."
+    return Link(players=tuple({player_id(engine): engine for engine in engines}.values()), note=note)
 
 
 def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: int) -> Path:

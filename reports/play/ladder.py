@@ -76,11 +76,10 @@ class Settings(Strict):
 
 
 class Link(Strict):
-    """How the ladder is tied to an engine. player: the engine's identity, None where no level of it gave results away
-    from 0 and 100 %."""
+    """How the ladder is tied to an engine. players: identities of its levels that gave results away from 0 and
+    100 %."""
 
-    player: dict | None
-    rung: str
+    players: tuple[dict, ...]
     note: str
 
 
@@ -157,11 +156,10 @@ class Ladder:
         first = self.file.rungs[0].player["choice"]
         return [number for number in self.rated() if self.file.rungs[number].player["choice"] == first]
 
-    def engine(self) -> int | None:
-        """Number of the engine that links the ladder, if one does."""
-        link = self.file.link
-        player = player_id(link.player) if link is not None and link.player is not None else None
-        return self.tally.ids.index(player) if player in self.tally.ids else None
+    def engines(self) -> list[int]:
+        """Numbers of the engines that link the ladder."""
+        players = map(player_id, self.file.link.players if self.file.link else ())
+        return [self.tally.ids.index(player) for player in players if player in self.tally.ids]
 
 
 def ladder_id(rungs: list[dict], seed: int) -> str:
@@ -191,7 +189,7 @@ def load_ladders(elo_folder: Path, matches_folder: Path) -> list[Ladder]:
 
 
 def ladder_table(ladder: Ladder) -> Table:
-    """A row per rung, weakest first, then the engine that links it; those without games have no Elo."""
+    """A row per rung, weakest first, then the engines that link it; those without games have no Elo."""
     rows = []
     for number, rung in enumerate(ladder.file.rungs):
         trials = (rung.player["trial"],)
@@ -202,7 +200,7 @@ def ladder_table(ladder: Ladder) -> Table:
             "nats": _COLUMNS[3].cell(rung.nats, trials),
         }
         rows.append(make_row(_COLUMNS, rung.id, values | _strength(ladder, number)))
-    if (engine := ladder.engine()) is not None:
+    for engine in ladder.engines():
         player = ladder.tally.ids[engine]
         values = {"net": engine_text(ladder.tally.identities[player]), **_strength(ladder, engine)}
         rows.append(make_row(_COLUMNS, player, values))

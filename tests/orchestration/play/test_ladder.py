@@ -16,7 +16,6 @@ from gonn_core.play.match.record import load_match
 from orchestration.play import ladder as play_ladder
 from orchestration.play.ladder import (
     FIRST_GAMES,
-    LEVELS,
     LadderNet,
     base_trial,
     games_needed,
@@ -83,7 +82,7 @@ def workspace(tmp_path, monkeypatch):
 
 
 def play(workspace, levels=None, arena=None, **values):
-    arena = arena or Arena(workspace, levels or {1: 700, 4: 900, 7: 1000, 10: 1100})
+    arena = arena or Arena(workspace, levels or {1: 700, 5: 900, 10: 1100})
     request = play_ladder.EloRequest("gonn-b5", data="kgs", **values)
     return play_ladder.play_ladder(workspace, request, arena, lambda text: None), arena
 
@@ -101,7 +100,7 @@ def test_asked_again_it_plays_nothing_new(workspace):
 def test_killed_in_the_middle_it_goes_on_with_what_was_played(workspace, tmp_path):
     whole, _ = play(workspace)
     other = Workspace(tmp_path / "other")
-    arena = Arena(other, {1: 700, 4: 900, 7: 1000, 10: 1100})
+    arena = Arena(other, {1: 700, 5: 900, 10: 1100})
     for stop in (1, 3, 5):
         arena.fail_after = stop
         with pytest.raises(KeyboardInterrupt):
@@ -115,30 +114,34 @@ def test_killed_in_the_middle_it_goes_on_with_what_was_played(workspace, tmp_pat
 
 
 def test_without_a_level_between_there_is_no_link(workspace):
-    ladder, _ = play(workspace, levels={1: 5000, 4: 6000, 7: 7000, 10: 8000})
-    assert ladder.file.link.player is None
-    assert "took 0 of 10 at level 1" in ladder.file.link.note
+    ladder, _ = play(workspace, levels={1: 5000, 5: 6000, 10: 8000})
+    assert ladder.file.link.players == ()
+    assert "0 of 10 at level 1" in ladder.file.link.note
 
 
-def test_levels_are_tried_from_the_weakest_on(tmp_path):
+def test_at_each_level_nets_near_it_play_more(tmp_path):
     folders = itertools.count()
 
-    def asked(share):
-        levels = []
+    def link(shares):
+        asked = []
 
-        def play_level(level, games):
-            levels.append((level, games))
-            ends = int(share(level) * games)
+        def play_level(place, level, games):
+            asked.append((place, level, games))
+            ends = int(shares[place] * games / level)
             lines = [game(number, "A", "A" if number < ends else "B") for number in range(games)]
-            engine = {**ENGINE, "command": [str(level)]}
-            return load_match(write_match(tmp_path / str(next(folders)), net("1" * 16), engine, lines))
+            engine = {**ENGINE, "command": ["gnugo", "--level", str(level)]}
+            return load_match(write_match(tmp_path / str(next(folders)), net(str(place) * 16), engine, lines))
 
-        link_engine("a net", play_level, 20)
-        return levels
+        found = link_engine(["best", "second", "third"][: len(shares)], play_level, 20)
+        return asked, found
 
-    assert asked(lambda level: 1.0) == [(level, 10) for level in LEVELS]
-    assert asked(lambda level: 1.0 if level < 5 else 0.2) == [(1, 10), (4, 10), (7, 10), (7, 20)]
-    assert asked(lambda level: 0.0) == [(1, 10)]
+    asked, found = link([1.0, 0.5, 0.0])
+    assert asked[:4] == [(0, 1, 10), (1, 1, 10), (1, 1, 20), (2, 1, 10)]  # all, half, none of level 1
+    assert asked[4:] == [(0, 5, 10), (0, 5, 20), (1, 5, 10), (1, 5, 20), (0, 10, 10), (0, 10, 20)]
+    assert [player["command"][2] for player in found.players] == ["1", "5", "10"]
+    assert "10 of 20 at level 1 by second, 4 of 20 at level 5 by best" in found.note
+    asked, found = link([0.0])
+    assert asked == [(0, 1, 10)] and found.players == ()
 
 
 def test_games_that_are_wanted(tmp_path):
