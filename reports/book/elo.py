@@ -38,8 +38,6 @@ _READ = (
     Column("nats", "test nats", parts=("test_nats",), show="{:.4f}".format),
     Column("elo", "relative Elo, interpolated", parts=("elo", "elo_low", "elo_high")),
 )
-Curve = tuple[Sequence[float], Sequence[float], np.ndarray | None]
-"""Losses, their Elo and its covariance."""
 TO_RATE = (
     "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: "
     "make elo BASE=gonn-b5 DATA=kgs plays them,"
@@ -50,7 +48,7 @@ PAGE = "elo.md"
 
 
 def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequence[Ladder] = ()) -> Section:
-    """The published table and those of our ladders, both in one picture; other losses of ours read from them; how
+    """The published table and those of our ladders, both in one picture; losses on GoGoD read from the first; how
     ladders are made."""
     points = [point for published in registry.published.values() for point in published.correspondence]
     rated = [ladder for ladder in ladders if len(ladder.rated()) > 1]
@@ -63,7 +61,7 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
     for ladder in rated:
         sentences += ladder_text(ladder)
         tables.append(ladder_table(ladder))
-    tables += _read_tables(registry, points, rated, nets)
+    tables += _read_tables(registry, points, nets)
     if not rated:
         sentences.append(TO_RATE)
     if len(points) < 3 and not rated:
@@ -100,54 +98,27 @@ def _published(points: Sequence[EloPoint]) -> Table:
     return Table("elo", "Published correspondence", _PUBLISHED, tuple(rows), (note,))
 
 
-def _read_tables(
-    registry: Registry, points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Sequence[MeasuredNet]
-) -> list[Table]:
-    """Losses of nets that no games rate, each read from the correspondences of its own data set and kind of net: what
-    another kind of net (ResNet, CNN, encoder) loses says less of its strength."""
-    tables = []
-    kinds = {id(net): structure(net.config.net).split()[0] for net in nets}
-    if len(points) >= 3:
-        evaluated = [
-            (net, comparable(registry, net)) for net in nets if net.study.data == "gogod" and kinds[id(net)] == "ResNet"
-        ]
-        title = "Losses measured here, read from the published correspondence"
-        curve: Curve = [point.nats for point in points], [float(point.elo) for point in points], None
-        tables.append(_read("elo-ours", title, curve, evaluated))
-    for ladder in ladders:
-        numbers = ladder.curve()
-        if len(numbers) >= 3:
-            curve = (
-                [ladder.file.rungs[number].nats for number in numbers],
-                [float(ladder.ratings.elo[number]) for number in numbers],
-                ladder.ratings.covariance[np.ix_(numbers, numbers)],
-            )
-            alike = {rung.structure.split()[0] for rung in ladder.file.rungs}
-            evaluated = [
-                (net, net.evaluation(ladder.file.history))
-                for net in nets
-                if net.study.data == ladder.file.data and kinds[id(net)] in alike
-            ]
-            title = f"Losses measured here, read from the ladder {ladder.title}"
-            tables.append(_read(f"elo-read-{ladder.file.id}", title, curve, evaluated))
-    return [table for table in tables if table.rows]
+def _read_tables(registry: Registry, points: Sequence[EloPoint], nets: Sequence[MeasuredNet]) -> list[Table]:
+    """Losses on GoGoD of nets of the published kind, read from the published correspondence. From ladders nothing is
+    read: a rating is one net's own."""
+    evaluated = [
+        (net, comparable(registry, net))
+        for net in nets
+        if net.study.data == "gogod" and structure(net.config.net).split()[0] == "ResNet"
+    ]
+    table = _read([point.nats for point in points], [float(point.elo) for point in points], evaluated)
+    return [table] if len(points) >= 3 and table.rows else []
 
 
-def _read(
-    name: str,
-    title: str,
-    curve: Curve,
-    nets: Sequence[tuple[MeasuredNet, int | None]],
-) -> Table:
+def _read(losses: Sequence[float], elos: Sequence[float], nets: Sequence[tuple[MeasuredNet, int | None]]) -> Table:
     """nets: each with the number of the evaluation that its loss is taken
     from."""
-    losses, elos, covariance = curve
     rows = []
     for net, number in nets:
         loss = None if number is None else level(net, number, "nats")
         if loss is None:
             continue
-        strength = elo_of_nats(losses, elos, loss.delta, loss.interval95, covariance)
+        strength = elo_of_nats(losses, elos, loss.delta, loss.interval95)
         trials = tuple(trial.id for trial in net.evaluated(number))
         text = "outside the table"
         if strength is not None:
@@ -166,7 +137,9 @@ def _read(
         " then, plays another game than its loss tells. In brackets: one uncertainty of the lines beyond the 95 % "
         "interval of the loss."
     )
-    return Table(name, title, _READ, tuple(rows), (note,))
+    return Table(
+        "elo-ours", "Losses measured here, read from the published correspondence", _READ, tuple(rows), (note,)
+    )
 
 
 def write_ladders(ladders: Sequence[Ladder], registry: Registry, folder: Path) -> Path:

@@ -240,8 +240,10 @@ def ladder_text(ladder: Ladder) -> list[str]:
         else f". Not finished: it continues until there are {until}; so far the widest is"
     )
     choices = ", ".join(f"{key} {value}" for key, value in file.rungs[0].player["choice"].items())
-    texts = [f"{played}{sure} ±{widest:.0f}. Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}. "
-             f"{ladder.ratings.black_text}."]
+    texts = [
+        f"{played}{sure} ±{widest:.0f}. Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}. "
+        f"{ladder.ratings.black_text}."
+    ]
     if unlinked := len(file.rungs) - len(ladder.rated()):
         texts.append(f"{unlinked} of the {len(file.rungs)} rungs are not linked to the first by games yet.")
     return [*texts, file.link.note if file.link else "No link to GNU Go: no games with it were played for this ladder."]
@@ -252,20 +254,16 @@ def elo_of_nats(
     elos: ArrayLike,
     nats: float,
     interval: Interval | None = None,
-    covariance: np.ndarray | None = None,
 ) -> tuple[float, float, float] | None:
     """Elo at a loss by straight lines between points of loss and Elo (spec: GoNN 4.9, or rated here), and its ends: one
     uncertainty of the lines beyond those of the loss's `interval`. None outside the points, for they say nothing of
-    such nets; ends beyond them are cut. covariance: (n, n) in Elo² of the points' Elo."""
+    such nets; ends beyond them are cut."""
     order = np.argsort(losses)
     x, y = np.asarray(losses)[order], np.asarray(elos)[order]
     if not x[0] <= nats <= x[-1]:
         return None
     ends = np.interp([nats, nats] if interval is None else [interval.low, interval.high], x, y)
     margin = uncertainty(losses, elos)
-    if covariance is not None:
-        weights = np.array([np.interp(nats, x, row) for row in np.eye(len(x))])
-        margin = float(np.sqrt(margin**2 + weights @ covariance[np.ix_(order, order)] @ weights))
     # Measured points may not rise all the way.
     return float(np.interp(nats, x, y)), float(min(ends)) - margin, float(max(ends)) + margin
 

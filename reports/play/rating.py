@@ -1,7 +1,7 @@
 """How strong players are, from the games of matches: tables of points and games, ratings, Wilson's intervals.
 
-Ratings are by the model of Bradley and Terry: the log odds of a win are the difference of two ratings, and what Black is
-worth. The best fit is found by Newton's method; the log likelihood is concave, and the covariance is the inverse of its
+Ratings are by the model of Bradley and Terry: the log odds of a win are the difference of two ratings, and what Black
+is worth. The best fit is found by Newton's method; the log likelihood is concave, and the covariance is the inverse of its
 curvature. A prior keeps the ratings of players who won or lost every game finite: VIRTUAL_DRAWS for each player, spread
 over the opponents in proportion to the games, half with each colour, hence at the default as if two players who met
 each other alone had shared one game more (Jeffreys' prior of a share). Ours.
@@ -28,8 +28,8 @@ NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Tally:
-    """Players by the order in which matches name them, and (n, n) tables: games in which the player of the row had Black
-    against the one of the column, and the points that it took in them.
+    """Players by the order in which matches name them, and (n, n) tables: games in which the player of the row had
+    Black against the one of the column, and the points that it took in them.
 
     A match of a player against itself (the same identity on both sides) says nothing about ratings and is left out.
     """
@@ -144,10 +144,12 @@ def rate(taken: np.ndarray, met: np.ndarray, anchor: int = 0) -> Ratings:
         weights = games * shares * (1 - shares)
         of_pairs = weights + weights.T
         of_black = weights.sum(axis=1) - weights.sum(axis=0)
-        whole = np.block([
-            [np.diag(of_pairs.sum(axis=1)) - of_pairs, of_black[:, None]],
-            [of_black[None, :], weights.sum()[None, None]],
-        ])
+        whole = np.block(
+            [
+                [np.diag(of_pairs.sum(axis=1)) - of_pairs, of_black[:, None]],
+                [of_black[None, :], weights.sum()[None, None]],
+            ]
+        )
         return whole[np.ix_(free, free)]
 
     for _ in range(_MOST_STEPS):

@@ -1,16 +1,13 @@
-"""Ladders in the report: ratings from the matches, the table beside the published one, the picture, nats read from the
-ladder."""
+"""Ladders in the report: ratings from the matches, the table beside the published one, the picture."""
 
 import numpy as np
 import pytest
 
 from reports.book.elo import TO_RATE, elo_section
-from reports.play.ladder import elo_of_nats, ladder_table, ladder_text, read_ladder, uncertainty
+from reports.play.ladder import ladder_table, ladder_text, read_ladder
 from reports.play.rating import rate
-from reports.results.decisions import load_results
-from reports.results.nets import measured_nets
 from tests.reports.made_ladders import rung, write_ladder
-from tests.reports.made_studies import plan_study, registry, train
+from tests.reports.made_studies import registry
 
 RUNGS = [rung(10_000, 3.4, 0.25), rung(20_000, 2.9, 0.30), rung(50_000, 2.6, 0.34), rung(100_000, 2.4, 0.37)]
 
@@ -68,21 +65,3 @@ def test_the_section_names_the_command_until_there_are_games(ladder):
     assert {*section.pictures[0].files()} == {"elo.png", "elo.svg"} and section.pictures[0].files() == again.pictures[
         0
     ].files()
-
-
-def test_other_nets_of_the_same_games_are_read_from_the_ladder(tmp_path, ladder):
-    made = plan_study(tmp_path, "ko_plane", budget="cpu", seeds=(1, 2, 3))
-    train(made, {})
-    nets = measured_nets([load_results(made.study, made.runs, made.study_folder)])
-    read = next(table for table in elo_section(registry(), nets, [ladder]).tables if table.name.startswith("elo-read-"))
-    strength = read.rows[0].cells["elo"].value
-    assert len(read.rows) == 2 and strength[1] < strength[0] < strength[2] and 200 < strength[0] < 600
-
-
-def test_reading_adds_the_variance_of_the_ratings():
-    curve = [2.0, 3.0, 2.5], [800, 0, 400]  # on a line: no error of its own
-    assert uncertainty(*curve) == pytest.approx(0)
-    covariance = np.diag([1600.0, 0.0, 900.0])
-    margin = (0.25 * 900 + 0.25 * 1600) ** 0.5
-    assert elo_of_nats(*curve, 2.25, None, covariance) == pytest.approx((600, 600 - margin, 600 + margin))
-    assert elo_of_nats(*curve, 2.5, None, covariance)[2] == pytest.approx(430)

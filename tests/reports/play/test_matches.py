@@ -142,7 +142,6 @@ def test_the_book_has_cells_a_section_and_ladders(made):
     assert len(table.rows) == 5 and any(
         cell.text == "gonn-b5 s1 @100k, argmax" for row in table.rows for cell in row.cells.values()
     )
-    assert any(table.name.startswith("elo-read-") for table in sections["Elo correspondence"].tables)
     behind = manifest(Page("t", "a", None, tuple(sections.values())), [report], ladders=ladders.ladders)["trials"]
     assert behind["1" * 16] == {
         "ladder": ladders.ladders[0].file.id,
