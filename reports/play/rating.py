@@ -1,10 +1,10 @@
 """How strong players are, from the games of matches: tables of points and games, ratings, Wilson's intervals.
 
 Ratings are by the model of Bradley and Terry: the log odds of a win are the difference of two ratings, and what Black
-is worth. The best fit is found by Newton's method; the log likelihood is concave, and the covariance is the inverse of its
-curvature. A prior keeps the ratings of players who won or lost every game finite: VIRTUAL_DRAWS for each player, spread
-over the opponents in proportion to the games, half with each colour, hence at the default as if two players who met
-each other alone had shared one game more (Jeffreys' prior of a share). Ours.
+is worth. The best fit is found by Newton's method; the log likelihood is concave, and the covariance is the inverse of
+its curvature. A prior keeps the ratings of players who won or lost every game finite: VIRTUAL_DRAWS for each player,
+spread over the opponents in proportion to the games, half with each colour, hence at the default as if two players who
+met each other alone had shared one game more (Jeffreys' prior of a share). Ours.
 """
 
 import math
@@ -123,48 +123,34 @@ def rate(taken: np.ndarray, met: np.ndarray, anchor: int = 0) -> Ratings:
     played = np.maximum(both.sum(axis=1), 1.0)
     draws = VIRTUAL_DRAWS / 2 * both * (1 / played[:, None] + 1 / played[None, :])
     won, games = taken + draws / 4, met + draws / 2
-    # A last unknown: what Black is worth. Where nobody met, nothing depends on it.
+    # Log odds that the player of the row, with Black, beats the one of the column; the last unknown is what Black is
+    # worth, on which nothing depends where nobody met.
     free = np.append(np.setdiff1d(np.arange(n), anchors), [n] if met.any() else []).astype(int)
-    values, step = np.zeros(n + 1), np.zeros(n + 1)
-
-    def ahead(values: np.ndarray) -> np.ndarray:
-        """Log odds that the player of the row, with Black, beats the one of the column."""
-        return np.subtract.outer(values[:n], values[:n]) + values[n]
+    one, other = np.kron(np.eye(n), np.ones((n, 1))), np.kron(np.ones((n, 1)), np.eye(n))
+    rows, won, games = np.hstack([one - other, np.ones((n * n, 1))])[:, free], won.ravel(), games.ravel()
+    values = np.zeros(len(free))
 
     def likelihood(values: np.ndarray) -> float:
-        return -float((won * np.logaddexp(0, -ahead(values)) + (games - won) * np.logaddexp(0, ahead(values))).sum())
-
-    def slope() -> np.ndarray:
-        surprise = won - games * expit(ahead(values))
-        return np.append(surprise.sum(axis=1) - surprise.sum(axis=0), surprise.sum())[free]
+        return -float(won @ np.logaddexp(0, -rows @ values) + (games - won) @ np.logaddexp(0, rows @ values))
 
     def curvature() -> np.ndarray:
-        """Negative second derivative of the log likelihood by the free values."""
-        shares = expit(ahead(values))
-        weights = games * shares * (1 - shares)
-        of_pairs = weights + weights.T
-        of_black = weights.sum(axis=1) - weights.sum(axis=0)
-        whole = np.block(
-            [
-                [np.diag(of_pairs.sum(axis=1)) - of_pairs, of_black[:, None]],
-                [of_black[None, :], weights.sum()[None, None]],
-            ]
-        )
-        return whole[np.ix_(free, free)]
+        """Negative second derivative of the log likelihood."""
+        shares = expit(rows @ values)
+        return rows.T @ ((games * shares * (1 - shares))[:, None] * rows)
 
     for _ in range(_MOST_STEPS):
-        step[free] = np.linalg.solve(curvature(), slope())
+        step = np.linalg.solve(curvature(), rows.T @ (won - games * expit(rows @ values)))
         size, current = 1.0, likelihood(values)
         # A whole step is right near the top; far from it it may overshoot.
         while likelihood(values + size * step) < current - 1e-9 * abs(current):
             size /= 2
         values = values + size * step
-        if np.abs(step).max() < 1e-11:
+        if np.abs(step).max(initial=0) < 1e-11:
             break
-    covariance = np.zeros((n + 1, n + 1))
-    covariance[np.ix_(free, free)] = np.linalg.inv(curvature()) * ELO_OF_UNIT**2
-    elo, black = values * ELO_OF_UNIT, float(NORMAL_95 * np.sqrt(covariance[n, n]))
-    return Ratings(elo[:n], covariance[:n, :n], component, anchors, (float(elo[n]), black))
+    elo, covariance = np.zeros(n + 1), np.zeros((n + 1, n + 1))
+    elo[free], covariance[np.ix_(free, free)] = values * ELO_OF_UNIT, np.linalg.inv(curvature()) * ELO_OF_UNIT**2
+    black = float(elo[n]), float(NORMAL_95 * np.sqrt(covariance[n, n]))
+    return Ratings(elo[:n], covariance[:n, :n], component, anchors, black)
 
 
 def wilson(points: float, games: float) -> tuple[float, float]:
