@@ -217,9 +217,9 @@ def estimate(
         config, own = arms[arm], operations[arm]
         nearest = min(rates.values(), key=lambda rate: abs(math.log(rate[1] / own)))
         rate, measured = rates.get(net_key(config), nearest)
-        views = {
-            (request.view, request.symmetry_averaging): request.minimum_positions for request in settings.evaluations
-        }
+        averages = config.evaluation.symmetry_averaging
+        asked = settings.evaluations
+        views = {(each.view, each.symmetry_averaging or averages): each.minimum_positions for each in asked}
         passes = sum(count * (SYMMETRIES if averaged else 1) for (_, averaged), count in views.items())
         passes += settings.looks * settings.progress_positions
         return (config.training.samples + EVALUATION_SHARE * passes) / (rate * measured / own)

@@ -7,7 +7,7 @@ import pytest
 from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.config import with_values
-from gonn_core.trial.job import RunSettings
+from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.experiment import speeds
 from orchestration.experiment.speeds import (
     EVALUATION_SHARE,
@@ -126,6 +126,12 @@ def test_the_time_of_many_arms_follows_from_some_of_them(tmp_path, machine, monk
     samples = NET.training.samples + EVALUATION_SHARE * settings.looks
     expected = sum(samples * net_cost(config)[1] / 1e9 for config in arms.values()) / found.slots
     assert found == TimeEstimate(pytest.approx(expected), found.slots) and len(machine.measured) == 6 * TURNS
+    tested = EvaluationRequest(split="test", view="0" * 20, minimum_positions=20_000)
+    settings = settings.model_copy(update={"evaluations": (tested,)})
+    plain = estimate(study, trials[:1], settings, Workspace(tmp_path), say).seconds
+    arms["16"] = with_values(arms["16"], {"evaluation.symmetry_averaging": True})
+    averaged = estimate(study, trials[:1], settings, Workspace(tmp_path), say).seconds
+    assert averaged / plain == pytest.approx(1 + EVALUATION_SHARE * 7 * 20_000 / (samples + EVALUATION_SHARE * 20_000))
 
 
 def test_many_nets_have_fewer_turns_each(machine, tmp_path, monkeypatch):
