@@ -122,6 +122,7 @@ def draw_forest(axes, rows: Sequence[ForestRow], split: str) -> list[Line2D]:
         beside = axes.secondary_yaxis("right")
         beside.set_yticks(range(len(lines)), ["" if isinstance(line, str) else line.beside for line in lines])
         beside.tick_params(axis="y", length=0, labelsize=8)
+        beside.spines["right"].set_visible(False)
     axes.set_xlabel(f"Δ {split} nats, with − without (left of 0: helps)")
     keys = handles([row.verdict for row in rows], off)
     if any(row.could_show is not None for row in rows):

@@ -94,11 +94,10 @@ def summary_forest(lines: Sequence[SummaryLine]) -> list[ForestRow]:
 
 
 def _beside(line: SummaryLine) -> str:
-    """`× 1.16 FLOPs, × 1.9 samples`: cost, and worth where it is known."""
+    """`× 1.16 FLOPs, worth × 1.9 samples`: cost, and worth where it is known."""
     cost = f"{ratio(cost_values(line.report.results, line.contrast)['flops'])} FLOPs"
-    worth = line.report.worths.get(line.card)
-    known = line.verdict.is_shown and worth is not None and worth.samples is not None
-    return f"{cost}, {worth.samples.text.partition(' [')[0]} samples" if known else cost
+    worth = line.report.worths.get(line.card) if line.verdict.is_shown else None
+    return f"{cost}, worth {worth.samples.text.partition(' [')[0]} samples" if worth else cost
 
 
 def summary_table(lines: Sequence[SummaryLine]) -> Table:
