@@ -110,20 +110,15 @@ def chosen(registry: Registry, words: Sequence[str], topic: str | None, find: st
 
 
 def _wide(cards: Sequence[Enhancement], measured: Measured) -> Table:
-    any_measured = any(card.id in measured for card in cards)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("id", no_wrap=True)
     table.add_column("enhancement")
     table.add_column("base", no_wrap=True)
-    if any_measured:
-        table.add_column("Δ nats measured")
-        table.add_column("on")
+    table.add_column("Δ nats measured")
+    table.add_column("on")
     for card in cards:
-        row = [card.id, card.title, card.base]
-        if any_measured:
-            effect = measured.get(card.id)
-            row += [effect.text, effect.where] if effect else ["", ""]
-        table.add_row(*row)
+        effect = measured.get(card.id)
+        table.add_row(card.id, card.title, card.base, *([effect.text, effect.where] if effect else ["", ""]))
     return table
 
 

@@ -111,8 +111,7 @@ def _read_tables(registry: Registry, points: Sequence[EloPoint], nets: Sequence[
 
 
 def _read(losses: Sequence[float], elos: Sequence[float], nets: Sequence[tuple[MeasuredNet, int | None]]) -> Table:
-    """nets: each with the number of the evaluation that its loss is taken
-    from."""
+    """nets: each with the number of the evaluation that its loss is taken from."""
     rows = []
     for net, number in nets:
         loss = None if number is None else level(net, number, "nats")
