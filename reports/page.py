@@ -22,7 +22,7 @@ class ForestRow:
     """One effect of a forest plot, in nats. group: heading above the row; could_show: half width of the grey band.
 
     claims: low and high end of each claim on it, and whether it was tested under its own conditions. tip: what a
-    pointer on it shows. beside: what a picture writes right of it.
+    pointer on it shows. cost: what a picture writes to its right.
     """
 
     label: str
@@ -33,7 +33,7 @@ class ForestRow:
     could_show: float | None = None
     claims: tuple[tuple[float, float, bool], ...] = ()
     tip: str = ""
-    beside: str = ""
+    cost: str = ""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def unpack(packs: Iterable[Path], folder: Path) -> None:
 
 
 def _of_study(workspace: Workspace, study: Study, weights: Sequence[str]) -> Mapping[str, bytes]:
-    paths = [workspace.studies / study.id / name for name in ("study.json", "speed.json", "looks.json", "noise.json")]
+    paths = [workspace.studies / study.id / name for name in ("study.json", "speed.json", "looks.json")]
     compact: dict[Path, bytes] = {}
     for trial in study.trials:
         folder = workspace.runs / trial.trial

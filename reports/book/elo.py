@@ -190,7 +190,7 @@ def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[s
             _draw_ladder(axes, ladder, top1, COLOURS[number % len(COLOURS)])
         axes.margins(x=0.08, y=0.1)
         axes.set(
-            xlabel="test top-1 on the games named; beside the marks: test nats",
+            xlabel="test top-1 on the games named; at the marks: test nats",
             ylabel=f"Elo above a net with {100 * top1:.0f} % test top-1",
         )
         axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))

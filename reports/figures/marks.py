@@ -118,11 +118,11 @@ def draw_forest(axes, rows: Sequence[ForestRow], split: str) -> list[Line2D]:
             claimed.add(tested)
     names = [line if isinstance(line, str) else line.label for line in lines]
     name_rows(axes, names, [isinstance(line, str) for line in lines])
-    if any(row.beside for row in rows):
-        beside = axes.secondary_yaxis("right")
-        beside.set_yticks(range(len(lines)), ["" if isinstance(line, str) else line.beside for line in lines])
-        beside.tick_params(axis="y", length=0, labelsize=8)
-        beside.spines["right"].set_visible(False)
+    if any(row.cost for row in rows):
+        costs = axes.secondary_yaxis("right")
+        costs.set_yticks(range(len(lines)), ["" if isinstance(line, str) else line.cost for line in lines])
+        costs.tick_params(axis="y", length=0, labelsize=8)
+        costs.spines["right"].set_visible(False)
     axes.set_xlabel(f"Δ {split} nats, with − without (left of 0: helps)")
     keys = handles([row.verdict for row in rows], off)
     if any(row.could_show is not None for row in rows):

@@ -41,7 +41,7 @@ class Tally:
 
     @property
     def games(self) -> np.ndarray:
-        """(n, n): games of two players, whoever had Black."""
+        """(n, n): games of two players, with either colour."""
         return self.met + self.met.T
 
     @property

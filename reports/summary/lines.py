@@ -86,18 +86,18 @@ def summary_forest(lines: Sequence[SummaryLine]) -> list[ForestRow]:
                 line.verdict,
                 line.page,
             ),
-            beside=_beside(line),
+            cost=_cost(line),
         )
         for line in lines
         if line.effect is not None
     ]
 
 
-def _beside(line: SummaryLine) -> str:
+def _cost(line: SummaryLine) -> str:
     """`× 1.16 FLOPs, worth × 1.9 samples`: cost, and worth where it is known."""
-    cost = f"{ratio(cost_values(line.report.results, line.contrast)['flops'])} FLOPs"
+    flops = f"{ratio(cost_values(line.report.results, line.contrast)['flops'])} FLOPs"
     worth = line.report.worths.get(line.card) if line.verdict.is_shown else None
-    return f"{cost}, worth {worth.samples.text.partition(' [')[0]} samples" if worth else cost
+    return f"{flops}, worth {worth.samples.text.partition(' [')[0]} samples" if worth else flops
 
 
 def summary_table(lines: Sequence[SummaryLine]) -> Table:

@@ -78,7 +78,7 @@ def test_a_forest_goes_by_base_then_by_size_on_a_linear_axis(made, monkeypatch):
     assert names[0] == "gonn-b5, smoke (GoNN)" and "clark-medium, smoke (Clark & Storkey)" in names
     sizes = [row.delta for row in rows[1:6]]
     assert sizes == sorted(sizes) and names[1] == "last_move_input"
-    assert rows[1].beside.startswith("× 1.") and rows[1].beside.endswith(" FLOPs")
+    assert rows[1].cost.startswith("× 1.") and rows[1].cost.endswith(" FLOPs")
     figure = painted(monkeypatch, forest(effects, "forest", "").draw)
     assert figure.axes[0].get_xscale() == "linear" and clashes(figure) == []
     said = [text.get_text() for text in texts(figure)]
