@@ -36,10 +36,9 @@ STUDIES = {
     "confirm/interaction": "global_pooling_head+global_pooling_trunk-gonn-b5-cpu-kgs-factorial-a6cd8f",
 }
 """Folder -> its study, in the model of all runs of all packs."""
-FILES = ("report.md", "report.json", "effects.csv", "interactions.csv")
-"""Of each study; `LEFT_OUT` for their size."""
-LEFT_OUT = ("screen-gonn/report.json",)
-PAGES = ("kgs-cpu/last_move_input/report.html", "screen-gonn/report.html", "screen-gonn/screened.csv")
+FILES = ("report.md", "effects.csv", "interactions.csv")
+"""Of each study."""
+PAGES = ("kgs-cpu/last_move_input/report.html", "screen-gonn/screened.csv")
 """Further files, of single studies."""
 FIGURES = ("kgs-cpu/summary.png", "screen-gonn/screen.png", "play/elo-4x48/elo.png")
 """Those that README, docs or a README below results/ show."""
@@ -87,7 +86,7 @@ def _is_kept(name: str) -> bool:
     if file.endswith((".png", ".svg")):
         return name in FIGURES
     if folder in STUDIES:
-        return (file in FILES or name in PAGES) and name not in LEFT_OUT
+        return file in FILES or name in PAGES
     return file != "manifest.json"
 
 

@@ -105,7 +105,8 @@ def draw_forest(axes, rows: Sequence[ForestRow], split: str) -> list[Line2D]:
     Returns the entries of the legend. split: the games that the effects are measured on."""
     lines = forest_groups(rows)
     ends = [end for row in rows for low, high, _ in row.claims for end in (low, high)]
-    within = effects_axis(axes, [(row.delta, row.ends) for row in rows], ends)
+    costs = any(row.cost for row in rows)
+    within = effects_axis(axes, [(row.delta, row.ends) for row in rows], ends, ticks=5 if costs else 8)
     off, claimed = False, set()
     for place, row in enumerate(lines):
         if isinstance(row, str):
@@ -118,11 +119,11 @@ def draw_forest(axes, rows: Sequence[ForestRow], split: str) -> list[Line2D]:
             claimed.add(tested)
     names = [line if isinstance(line, str) else line.label for line in lines]
     name_rows(axes, names, [isinstance(line, str) for line in lines])
-    if any(row.cost for row in rows):
-        costs = axes.secondary_yaxis("right")
-        costs.set_yticks(range(len(lines)), ["" if isinstance(line, str) else line.cost for line in lines])
-        costs.tick_params(axis="y", length=0, labelsize=8)
-        costs.spines["right"].set_visible(False)
+    if costs:
+        right = axes.secondary_yaxis("right")
+        right.set_yticks(range(len(lines)), ["" if isinstance(line, str) else line.cost for line in lines])
+        right.tick_params(axis="y", length=0, labelsize=8)
+        right.spines["right"].set_visible(False)
     axes.set_xlabel(f"Δ {split} nats, with − without (left of 0: helps)")
     keys = handles([row.verdict for row in rows], off)
     if any(row.could_show is not None for row in rows):
