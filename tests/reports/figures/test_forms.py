@@ -78,11 +78,11 @@ def test_a_forest_goes_by_base_then_by_size_on_a_linear_axis(made, monkeypatch):
     assert names[0] == "gonn-b5, smoke (GoNN)" and "clark-medium, smoke (Clark & Storkey)" in names
     sizes = [row.delta for row in rows[1:6]]
     assert sizes == sorted(sizes) and names[1] == "last_move_input"
-    assert rows[1].cost.startswith("× 1.") and rows[1].cost.endswith(" FLOPs")
+    assert rows[1].cost == "× 1.11 FLOPs"
     figure = painted(monkeypatch, forest(effects, "forest", "").draw)
     assert figure.axes[0].get_xscale() == "linear" and clashes(figure) == []
     said = [text.get_text() for text in texts(figure)]
-    assert any(text.startswith("helps") for text in said) and any(text.startswith("−0.8") for text in said)
+    assert any(text.startswith("helps") for text in said) and {row.cost for row in effects} < set(said)
 
 
 def test_the_texts_of_a_studys_figure_lie_on_nothing(made, monkeypatch):
