@@ -61,7 +61,7 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
     for ladder in rated:
         sentences += ladder_text(ladder)
         tables.append(ladder_table(ladder))
-    tables += _read_tables(registry, points, nets)
+    tables += _read_tables(registry, points, nets) if len(points) >= 3 else []
     if not rated:
         sentences.append(TO_RATE)
     if len(points) < 3 and not rated:
@@ -107,7 +107,7 @@ def _read_tables(registry: Registry, points: Sequence[EloPoint], nets: Sequence[
         if net.study.data == "gogod" and structure(net.config.net).split()[0] == "ResNet"
     ]
     table = _read([point.nats for point in points], [float(point.elo) for point in points], evaluated)
-    return [table] if len(points) >= 3 and table.rows else []
+    return [table] if table.rows else []
 
 
 def _read(losses: Sequence[float], elos: Sequence[float], nets: Sequence[tuple[MeasuredNet, int | None]]) -> Table:

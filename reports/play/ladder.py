@@ -252,7 +252,7 @@ def ladder_text(ladder: Ladder) -> list[str]:
 def elo_of_nats(
     losses: ArrayLike, elos: ArrayLike, nats: float, interval: Interval | None = None
 ) -> tuple[float, float, float] | None:
-    """Elo at a loss by straight lines between points of loss and Elo (spec: GoNN 4.9, or rated here), and its ends: one
+    """Elo at a loss by straight lines between points of loss and Elo (spec: GoNN 4.9), and its ends: one
     uncertainty of the lines beyond those of the loss's `interval`. None outside the points, for they say nothing of
     such nets; ends beyond them are cut."""
     order = np.argsort(losses)
