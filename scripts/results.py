@@ -7,12 +7,15 @@ compares them. Pages in results/ name their figures, of which only the ones that
 `gonn report` in an unpacked workspace draws the others.
 """
 
+import io
 import os
 import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from PIL import Image
 
 from ablations.registry import load_registry
 from orchestration.reporting import write_reports
@@ -91,7 +94,12 @@ def _is_kept(name: str) -> bool:
 
 
 def _page(name: str, data: bytes) -> bytes:
-    """A markdown page in which a figure that is not committed is named instead of shown."""
+    """A markdown page in which a figure that is not committed is named instead of shown; a figure in 256 colours, a
+    third of its size."""
+    if name.endswith(".png"):
+        figure, buffer = Image.open(io.BytesIO(data)).convert("RGB"), io.BytesIO()
+        figure.quantize(256, dither=Image.Dither.NONE).save(buffer, "png", optimize=True)
+        return buffer.getvalue()
     if not name.endswith(".md"):
         return data
     folder = name.rpartition("/")[0]
