@@ -1,4 +1,1 @@
-"""What was found, from trial directories and study files alone: statistics, verdicts, tables, figures, pages.
-
-One folder a subject.
-"""
+"""What was found, from trial directories and study files alone: statistics, verdicts, tables, figures, pages."""

@@ -1,3 +1,1 @@
-"""How a net is trained: loss, optimiser, schedule, batches, the step. What a trial directory holds is
-`gonn_core.trial`'s matter.
-"""
+"""How a net is trained: loss, optimiser, schedule, batches, the step. Trial directories are `gonn_core.trial`'s."""

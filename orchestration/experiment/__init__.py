@@ -1,3 +1,1 @@
-"""What studies and searches share: their folders, and `pipeline`, the one road of a command that runs trials, with
-progress, accounting and stopping.
-"""
+"""What studies and searches share: their folders, and `pipeline`, which runs trials with progress and stopping."""

@@ -1,4 +1,1 @@
-"""How figures look, and the figure of a study.
-
-matplotlib is imported when something is drawn.
-"""
+"""How figures look, and the figure of a study. matplotlib is imported when something is drawn."""

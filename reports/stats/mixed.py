@@ -7,7 +7,7 @@ by Satterthwaite's approximation with the expected information of all variances.
 has: `mean`, over those that any run combines it with on and off; `base`, with all others as in the base.
 
 Least squares over runs of several designs takes interactions for nothing and is biased by every one of them; a level
-whose runs are noisier than others breaks one common variance (Box and Meyer 1986), so that it gets one of its own.
+whose runs are noisier than others (Box and Meyer 1986), or all runs that combine levels, get a variance of their own.
 """
 
 from collections.abc import Hashable, Sequence
@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 
 Coding = Literal["mean", "base"]
 NOISIER = 0.01
-"""Chance that any level gets a variance of its own although all runs are equally noisy."""
+"""Chance that any group of runs gets a variance of its own although all runs are equally noisy."""
 LEAST = 3
 """Degrees of freedom without which nothing is said of a variance."""
 _TINY = 1e-9
@@ -38,6 +38,16 @@ class DesignMatrix:
     changes: np.ndarray
     settings: Sequence[Hashable]
     seeds: Sequence[int]
+
+    def only(self, runs: np.ndarray, levels: np.ndarray | slice = slice(None)) -> "DesignMatrix":
+        """Some of the runs and levels, by number."""
+        settings = [self.settings[int(level)] for level in np.arange(len(self.settings))[levels]]
+        return DesignMatrix(self.changes[runs][:, levels], settings, [self.seeds[int(run)] for run in runs])
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """(runs, levels + 1): 1 where a run has a level; in the last column, where it has two levels or more."""
+        return np.column_stack([self.changes, self.changes.sum(1) > 1])
 
     def fixed(self, coding: Coding) -> np.ndarray:
         """(runs, 1 + levels): the constant and the levels."""
@@ -124,19 +134,24 @@ class Fit:
         self.design, self.values, self.coding = design, np.asarray(values, float), coding
         self._pairs, self._products = design.pairs(coding)
         self.noisier: list[int] = []
-        """Levels with a variance of their own on top of the common one: only repeated runs tell noise from
-        interactions."""
+        """The column of `groups` with a variance of its own on top of the common one, if any: only repeated runs tell
+        noise from interactions."""
         parts = [self._products, design.of_seeds]
         # What runs of one configuration and seed differ by is noise alone: it enters as a sum of squares.
         deviance = self._fit(_basis(np.column_stack([design.configurations, design.of_seeds])), parts)
         if design.is_repeated and design.excess and design.changes.any():
-            level, simple = _noisiest(design, *self._run_residuals()), self.__dict__.copy()
-            everything = np.eye(len(self.values))
-            lower = self._fit(everything, [*parts, everything[:, design.changes[:, level] > 0]])
-            if deviance - lower > chdtri(1, 2 * NOISIER / design.changes.shape[1]):
-                self.noisier = [level]
-            else:
-                self.__dict__ = simple
+            level, everything, best = (
+                _noisiest(design, *self._run_residuals()),
+                np.eye(len(self.values)),
+                vars(self).copy(),
+            )
+            deviance -= chdtri(1, 2 * NOISIER / design.groups.shape[1])
+            for group in (level, design.groups.shape[1] - 1):
+                found = self._fit(everything, [*parts, everything[:, design.groups[:, group] > 0]])
+                if found < deviance:
+                    self.noisier, deviance = [group], found
+                    best = vars(self).copy()
+            self.__dict__ = best
 
     def _fit(self, space: np.ndarray, columns: Sequence[np.ndarray]) -> float:
         """Fits within an orthonormal basis (runs, size) that holds all of the model but the noise; the deviance."""

@@ -1,13 +1,14 @@
 """Effects of all runs of a base by one model (`reports.stats.mixed`), with the noise of runs and of test games.
 
-Where runs combine changes each has two effects: its mean over those it is combined with on and off, and that at the
-base. A change that no run combines with others has the latter alone, by the runs that change one thing at most. Where
-every configuration has a level of its own (one change at a time, or one more with each arm) nothing tells interactions;
-an effect is then the difference of two configurations, and its variance is moderated.
+Where runs combine changes each has two effects: its mean over those it is combined with on and off (by the runs that
+combine changes, where these are single ones), and that at the base. A change that no run combines with others has the
+latter alone, by the runs that change one thing at most. Where every configuration has a level of its own (one change at
+a time, or one more with each arm) nothing tells interactions; an effect is then the difference of two configurations,
+and its variance is moderated.
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,13 +27,13 @@ _TINY = 1e-8
 @dataclass(frozen=True)
 class RunNoise:
     """Standard deviations, in the metric's unit: of a run, of the interactions of pairs and of seeds (None where
-    nothing tells them). df: degrees of freedom of the runs'; noisier: settings with a level that has more noise."""
+    nothing tells them). df: degrees of freedom of the runs'; noisier: words for the runs that have more noise, if any."""
 
     run: float
     df: float
     pairs: float | None = None
     seeds: float | None = None
-    noisier: tuple[Hashable, ...] = ()
+    noisier: tuple[str, ...] = ()
 
 
 class Model:
@@ -46,7 +47,20 @@ class Model:
     @property
     def is_mean(self) -> bool:
         """Whether effects are means over the other levels on and off."""
-        return self.design.excess > 0 and self._fit("mean") is not None
+        return self.design.excess > 0 and self._of_means._fit("mean") is not None
+
+    @cached_property
+    def _of_means(self) -> "Model":
+        """The model of mean effects. Single runs do not separate their noise from interactions, so repeated runs that
+        change one level at most say nothing of the noise of single runs that combine levels, which are fitted alone."""
+        several = self.design.groups[:, -1] > 0
+        design, others = (self.design.only(np.flatnonzero(side)) for side in (several, ~several))
+        own = Model(design, self._sums[several], self._counts)
+        return (
+            own
+            if others.is_repeated and not design.is_repeated and design.excess >= LEAST and own._fit("mean")
+            else self
+        )
 
     def _fit(self, coding: Coding) -> Fit | None:
         """None with too few runs, or without any noise."""
@@ -59,12 +73,13 @@ class Model:
     @property
     def noise(self) -> RunNoise | None:
         """Of a run; None where nothing tells it."""
-        fit = self._fit("mean")
+        fit = self._of_means._fit("mean")
         if not self.is_mean or fit is None:
             return _pooled(self._ratios)
         run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
-        noisier = tuple(self.design.settings[level] for level in fit.noisier)
-        return RunNoise(run, max(1.0, self._by_game[2]), pairs if fit.tells_pairs else None, seeds, noisier)
+        named = *(f"another {setting}" for setting in self.design.settings), "two changes or more"
+        noisier = tuple(named[group] for group in fit.noisier)
+        return RunNoise(run, max(1.0, self._of_means._by_game[2]), pairs if fit.tells_pairs else None, seeds, noisier)
 
     def effect(self, name: str, contrast: np.ndarray) -> Effect:
         """Of a combination of levels that the design separates; see `is_mean`."""
@@ -73,7 +88,8 @@ class Model:
         if simple is not None and simple.se is not None:
             return simple  # the same, whatever was combined since
         if self.is_mean:
-            return replace(self._of_fit(name, contrast, "mean"), is_mean=combined)
+            model = self._of_means if combined and self._of_means.design.separates(contrast) else self
+            return replace(model._of_fit(name, contrast, "mean"), is_mean=combined)
         weights, (own, df) = self._weights(contrast), self._own(contrast)
         alone = np.abs(np.abs(contrast) - np.eye(len(contrast))).max(1) < _TINY
         others = [each for its_own, each in zip(alone, self._ratios, strict=True) if not its_own]
@@ -107,29 +123,26 @@ class Model:
         """The model of the runs that change one level at most, and their levels."""
         design, kept = self.design, np.flatnonzero(self.design.changes.sum(1) <= 1)
         levels = np.flatnonzero(design.changes[kept].any(0))
-        settings = [design.settings[int(level)] for level in levels]
-        seeds = [design.seeds[int(run)] for run in kept]
-        own = DesignMatrix(design.changes[np.ix_(kept, levels)], settings, seeds)
-        return Model(own, self._sums[kept], self._counts), levels
+        return Model(design.only(kept, levels), self._sums[kept], self._counts), levels
 
     def interactions(self) -> list[Interaction]:
         """Of all pairs that the runs tell anything of, the largest prediction first."""
-        fit = self._fit("mean")
+        fit = self._of_means._fit("mean")
         return fit.interactions() if self.is_mean and fit is not None and fit.tells_pairs else []
 
     def pair_effect(self, name: str, pair: Interaction, sign: int = 1) -> Effect:
         """A pair as a fixed effect, turned by a sign."""
-        found, (one, other) = pair.fixed, self.design.changes[:, pair.levels].T
+        found, (one, other) = pair.fixed, self._of_means.design.changes[:, pair.levels].T
         sides = int((one * other).sum()), int(((1 - one) * (1 - other)).sum())
-        return self._effect(name, sign * found.weights, (found.variance, found.df), sides)
+        return self._of_means._effect(name, sign * found.weights, (found.variance, found.df), sides)
 
     def cells(self, pair: Interaction, signs: tuple[int, int] = (1, 1)) -> dict[tuple[bool, bool], float]:
         """Means with and without each of two levels (sign -1: of what the level takes away), over all others, by their
         mean effects and the predicted interaction."""
-        fit, unit = self._fit("mean"), np.eye(len(self.design.settings))
-        assert fit is not None
-        one, other = (sign * fit.estimate(unit[level]).value for level, sign in zip(pair.levels, signs, strict=True))
-        both, middle, half = signs[0] * signs[1] * pair.value, float(self.values.mean()), {False: -0.5, True: 0.5}
+        units = np.eye(len(self.design.settings))[list(pair.levels)]
+        one, other = (sign * self.effect("", unit).delta for unit, sign in zip(units, signs, strict=True))
+        middle, half = float(self._of_means.values.mean()), {False: -0.5, True: 0.5}
+        both = math.prod(signs) * pair.value
         return {(x, y): middle + half[x] * one + half[y] * other + half[x] * half[y] * both for x in half for y in half}
 
     def sides(self, contrast: np.ndarray) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.error_rates.judged import COVERED, FALSE, NOISY, POWER, answers, effects_of, model_of
-from tests.error_rates.made import BASE, PLAIN, Arm, Noise, add_one, make_runs, screen
+from tests.error_rates.made import BASE, MANY, PLAIN, Arm, Noise, add_one, make_runs, screen
 from tests.error_rates.rates import Bar, Case, Table
 
 LEVELS, ADD_ONE = 16, 9
@@ -18,9 +18,11 @@ HALVES = Noise(training=0.009, run_by_games=0.0, arm_by_games=0.009 / 2, games=2
 MEAN, AT_BASE = "", "at the base: "
 
 
-def _bars(prefix: str, least: float, own: float | None, real: bool, judged: bool) -> dict[str, Bar]:
+def _bars(
+    prefix: str, least: float, own: float | None, real: bool, judged: bool, most: float | None = 0.985
+) -> dict[str, Bar]:
     """own: least coverage of the noisy levels, 0 where it is only shown, None without any."""
-    bars = {f"{prefix}{COVERED}": Bar(least, None if prefix else 0.985)}
+    bars = {f"{prefix}{COVERED}": Bar(least, None if prefix else most)}
     if own is not None:
         bars[f"{prefix}{NOISY}"] = Bar(own or None)
     if judged:
@@ -33,7 +35,7 @@ def _alone(count: int, seeds: int, what: str = "", noise: Noise = PLAIN, **optio
     """Levels each alone beside the base. options: `least` coverage, of the noisy ones `own`; `effects`: the true
     ones."""
     truths = options.get("effects", np.zeros(count))
-    noisy = [level for level in noise.scale if level != BASE]
+    noisy = [level for level in noise.scale if level >= 0]
 
     def draw(generator: np.random.Generator) -> Table:
         effects, _ = effects_of(model_of(make_runs(generator, add_one(count, seeds), truths, noise)))
@@ -49,8 +51,9 @@ def _together(
     name: str, arms: Sequence[Arm], effects: np.ndarray, noise: Noise = PLAIN, pair: float = 0.0, **options
 ) -> Case:
     """Runs that combine levels. options: `least` coverage of means and of effects at the base; of the noisy levels
-    `own`; `large`: interactions; `has_base`: whether the runs tell effects at the base; `share`."""
-    noisy, large = [level for level in noise.scale if level != BASE], options.get("large", LARGE if pair else {})
+    `own`; `most`: most of means; `large`: interactions; `has_base`: whether the runs tell effects at the base;
+    `share`."""
+    noisy, large = [level for level in noise.scale if level >= 0], options.get("large", LARGE if pair else {})
     rows = np.array([levels for levels, _ in arms])
     combined = rows.T @ rows > 0
 
@@ -68,7 +71,7 @@ def _together(
     least, own = options.get("least", (0.94, 0.93)), options.get("own", (0.91, 0.0) if noisy else (None, None))
     bars: dict[str, Bar] = {}
     for prefix, *each in zip((MEAN, AT_BASE) if options.get("has_base", True) else (MEAN,), least, own, strict=False):
-        bars |= _bars(prefix, *each, any(effects), prefix == MEAN)
+        bars |= _bars(prefix, *each, any(effects), prefix == MEAN, options.get("most", 0.985))
     return Case("together", name, draw, bars, options.get("share", 0.2))
 
 
@@ -107,7 +110,8 @@ SMALL = [*add_one(12, 4), ([1.0, 1.0, *[0.0] * 10], range(4))]
 
 NOTHING = np.zeros(LEVELS)
 TOGETHER = [
-    _together("32 single runs, interactions", _grouped(1), TRUE, pair=PAIR),
+    # Interactions stay in the noise of single runs.
+    _together("32 single runs, interactions", _grouped(1), TRUE, pair=PAIR, most=None),
     _together("two runs an arm, interactions", _grouped(2), TRUE, pair=PAIR),
     _together("two runs an arm", _grouped(2), TRUE),
     _together("two runs an arm, nothing", _grouped(2), NOTHING),
@@ -128,6 +132,9 @@ TOGETHER = [
     _together("two runs an arm, interactions, an aliased pair of levels", _aliased(2), TRUE, pair=PAIR),
     _together("screen of two runs an arm alone, interactions", screen(LEVELS, 32, 2), TRUE, pair=PAIR),
     _together("screen of 32 single runs alone", screen(LEVELS, 32), TRUE, has_base=False),
+    _together("32 single runs, interactions, many changes 3x as noisy", _grouped(1), TRUE, _noisy(MANY), PAIR),
+    _together("two runs an arm, interactions, many changes 3x as noisy", _grouped(2), TRUE, _noisy(MANY), PAIR),
+    _together("32 single runs, many changes 3x as noisy", _grouped(1), TRUE, _noisy(MANY)),
     _together("12 alone and a 2 x 2", SMALL, np.zeros(12), large={}),
     _together("12 alone and a 2 x 2 with an interaction of 0.03", SMALL, np.zeros(12), large={(0, 1): 0.03}),
     _together("12 alone and a 2 x 2, one alone 3x as noisy", SMALL, np.zeros(12), _noisy(), large={}, own=(0.91, None)),

@@ -22,8 +22,8 @@ SHARED = 0.02
 """Share of the training variance that all arms of one seed have in common."""
 ACCIDENTS, ACCIDENT = 0.05, 6.0
 """Share of runs that end badly, and by how many standard deviations."""
-BASE = -1
-"""In `Noise.scale`: the runs of the base."""
+BASE, MANY = -1, -2
+"""In `Noise.scale`: the runs of the base, and those that change three levels or more."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,11 @@ def make_runs(
     effects: Sequence[float] | np.ndarray,
     noise: Noise = PLAIN,
     pairs: np.ndarray | float = 0.0,
+    many: float = 0.0,
 ) -> Runs:
     """Runs of some arms on the same games. effects: (levels,) true ones at the base; pairs: (levels, levels)
-    interactions, of which the upper triangle counts."""
+    interactions, of which the upper triangle counts; many: standard deviation of what a configuration of three levels
+    or more adds."""
     lengths, games = game_lengths(generator, noise), noise.games
     arm = np.array([number for number, (_, seeds) in enumerate(arms) for _ in seeds])
     seeds = np.array([seed for _, own in arms for seed in own])
@@ -97,7 +99,8 @@ def make_runs(
     level = 2.53 + changes @ truths + np.einsum("ri,ij,rj->r", changes, upper, changes)
     own = np.ones(len(arm))
     for number, factor in noise.scale.items():
-        own *= np.where(~changes.any(1) if number == BASE else changes[:, number] > 0, factor, 1.0)
+        which = {BASE: ~changes.any(1), MANY: changes.sum(1) > 2}
+        own *= np.where(which[number] if number < 0 else changes[:, number] > 0, factor, 1.0)
 
     training = np.sqrt(1 - noise.shared) * own * _unit(generator, noise.shape, len(arm))
     training += np.sqrt(noise.shared) * generator.standard_normal(seeds.max() + 1)[seeds]

@@ -7,6 +7,7 @@ import pytest
 from scipy import linalg, optimize
 
 from reports.stats.mixed import Coding, DesignMatrix, Fit
+from reports.stats.model import Model
 
 
 def factorial(
@@ -44,34 +45,35 @@ def test_sums_by_configuration_and_seed_say_all_that_the_runs_do(coding: Coding,
     design, values = made(np.random.default_rng(number))
     fit = Fit(design, values, coding)
     assert fit.tells_pairs and not fit.noisier
+    variances = fit.variances
     _, products = design.pairs(coding)
     columns, runs = design.fixed(coding), np.eye(len(values))
     parts = [runs, products @ products.T, design.of_seeds @ design.of_seeds.T]
     rest = linalg.null_space(columns.T)
 
-    def total(variances):
-        return sum(size * part for size, part in zip(variances, parts, strict=True))
+    def total(sizes):
+        return sum(size * part for size, part in zip(sizes, parts, strict=True))
 
     def deviance(logs):
         inside = rest.T @ total(np.exp(logs)) @ rest
         seen = rest.T @ values
         return np.linalg.slogdet(inside)[1] + seen @ np.linalg.solve(inside, seen)
 
-    found = np.maximum(fit.variances, 1e-7)
+    found = np.maximum(variances, 1e-7)
     slow = optimize.minimize(deviance, np.log(found), method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-9})
     assert np.exp(slow.x) == pytest.approx(found, rel=0.01, abs=1e-5)
 
-    def spread(variances):
-        return linalg.inv(columns.T @ linalg.inv(total(variances)) @ columns)
+    def spread(sizes):
+        return linalg.inv(columns.T @ linalg.inv(total(sizes)) @ columns)
 
-    seen = rest @ linalg.inv(rest.T @ total(fit.variances) @ rest) @ rest.T
+    seen = rest @ linalg.inv(rest.T @ total(variances) @ rest) @ rest.T
     information = np.array([[np.trace(seen @ a @ seen @ b) / 2 for b in parts] for a in parts])
     for level, contrast in enumerate(np.eye(4), 1):
-        steps = 1e-5 * fit.variances[0] * np.eye(3)
-        ends = [(spread(fit.variances + s)[level, level], spread(fit.variances - s)[level, level]) for s in steps]
-        slope = np.array([(more - less) / 2e-5 / fit.variances[0] for more, less in ends])
-        estimate, variance = fit.estimate(contrast), spread(fit.variances)[level, level]
-        slow_value = (spread(fit.variances) @ columns.T @ linalg.inv(total(fit.variances)) @ values)[level]
+        steps = 1e-5 * variances[0] * np.eye(3)
+        ends = [(spread(variances + s)[level, level], spread(variances - s)[level, level]) for s in steps]
+        slope = np.array([(more - less) / 2e-5 / variances[0] for more, less in ends])
+        estimate, variance = fit.estimate(contrast), spread(variances)[level, level]
+        slow_value = (spread(variances) @ columns.T @ linalg.inv(total(variances)) @ values)[level]
         assert (estimate.value, estimate.variance) == pytest.approx((slow_value, variance))
         assert estimate.df == pytest.approx(2 * variance**2 / (slope @ linalg.inv(information) @ slope), rel=1e-3)
 
@@ -142,6 +144,24 @@ def test_a_level_whose_repeated_runs_are_noisier_has_a_variance_of_its_own():
     assert fit.noisier == [2] and 2.5 < (1 + fit.variances[3] / fit.variances[0]) ** 0.5 < 6
     once = DesignMatrix(design.changes[::4], design.settings, design.seeds[::4])
     assert not once.is_repeated and Fit(once, noisy[::4], "mean").noisier == []
+
+
+def test_repeated_runs_that_combine_levels_may_be_noisier_and_single_ones_are_fitted_by_themselves():
+    generator, words = np.random.default_rng(9), (1, 2, 4, 7, 8, 11, 13, 0)
+    screen = np.array([[float((arm & word).bit_count() % 2) for word in words] for arm in range(16)])
+    alone = np.repeat(np.vstack([np.zeros(8), np.eye(8)]), 3, 0)
+    rows = np.concatenate([screen, screen, alone])
+    noise = generator.standard_normal(len(rows)) * np.where(rows.sum(1) > 1, 5.0, 1.0)
+    fit = Fit(DesignMatrix(rows, "abcdefgh", [1] * len(rows)), noise, "mean")
+    assert fit.noisier == [8] and 3.5 < (1 + fit.variances[3] / fit.variances[0]) ** 0.5 < 8
+
+    def model(kept: np.ndarray) -> Model:
+        sums = np.stack([noise, noise], 1)[kept]
+        return Model(DesignMatrix(rows[kept], "abcdefgh", [1] * len(sums)), sums, np.ones(2))
+
+    several = np.flatnonzero(screen.sum(1) > 1)
+    with_alone, by_itself = model(np.r_[several, 32 : len(rows)]), model(several)
+    assert all(with_alone.effect("", unit) == by_itself.effect("", unit) for unit in np.eye(8)[:7])
 
 
 def test_too_few_runs_are_refused():
