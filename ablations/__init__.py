@@ -1,4 +1,1 @@
-"""WHAT is compared: declarations (YAML in cards, bases, budgets and so on), their schema, designs.
-
-No training code.
-"""
+"""WHAT is compared: declarations (YAML in cards, bases, budgets and so on), their schema, designs. No training code."""

@@ -1,4 +1,1 @@
-"""What runs when, and what is reported: the command, planning, runners, tracking, searches, matches.
-
-One folder a job; `console` serves all of them.
-"""
+"""What runs when, and what is reported: the command, planning, runners, tracking, searches, matches."""

@@ -1,4 +1,1 @@
-"""Learning-rate searches: what is searched, which rate comes next, when a trial is stopped, what was found.
-
-Only `optuna_rates` imports Optuna.
-"""
+"""Learning-rate searches: what is searched, which rate comes next, when a trial is stopped, what was found."""

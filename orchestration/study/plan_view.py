@@ -138,6 +138,9 @@ def _screen_parts(screen: Screened, study: Study) -> Iterator[Table | str]:
         reasons = [screen.choice.flips.conflict(by_id[one], by_id[other]) for one, other in pairs]
         why = "; ".join(dict.fromkeys(filter(None, reasons)))
         yield f"each in a part of the arms of its own: {', '.join(group)} ({why})"
+    moving = [card for card in study.cards if by_id[card].moves_best_rate]
+    if len(moving) > 1:
+        yield f"one learning rate for all arms, yet these move the best one: {', '.join(moving)} (better one at a time)"
     for verb, cards in (("held", study.held), ("left out", study.left_out)):
         if cards:
             table = Table(verb, "because", box=box.SIMPLE_HEAD, pad_edge=False)

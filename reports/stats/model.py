@@ -27,7 +27,7 @@ _TINY = 1e-8
 @dataclass(frozen=True)
 class RunNoise:
     """Standard deviations, in the metric's unit: of a run, of the interactions of pairs and of seeds (None where
-    nothing tells them). df: degrees of freedom of the runs'; noisier: words for the runs that have more noise, if any."""
+    nothing tells them). df: degrees of freedom of the runs'; noisier: words for runs with more noise."""
 
     run: float
     df: float

@@ -74,6 +74,11 @@ def test_what_it_could_show_by_the_noise_of_known_runs():
     assert power(study_of(*PINNED, runs=32), known)[-1].endswith("32 runs are 1 seed an arm: too few to judge")
 
 
+def test_cards_that_move_the_best_rate_are_named(plan):
+    out = " ".join(plan("batchnorm_gamma,stem_center_kernel,ko_plane", "--design", "screen", "--runs", "8").split())
+    assert "yet these move the best one: batchnorm_gamma, stem_center_kernel (better one at a time)" in out
+
+
 def test_a_group_is_told_what_it_lacks(plan):
     out = plan("net.head,net.stem,data", "--design", "screen", "--hold", "ko_plane")
     assert "HOLD: on in all arms, as in gonn-b5" in out
