@@ -9,7 +9,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,7 +62,7 @@ def pack_sums(sums: Sums) -> bytes:
         "games": sums.games.astype(np.int32),
         "counts": sums.counts.astype(np.int64),
         "metrics": np.array(list(sums.by_metric), np.str_),
-        "sums": np.array(list(sums.by_metric.values()), np.float64).reshape(len(sums.by_metric), len(sums.games)),
+        "sums": np.array(list(sums.by_metric.values())).reshape(len(sums.by_metric), len(sums.games)),
         "guesses": sums.guesses.astype(np.int64),
     }
     if sums.moves is not None:
@@ -75,7 +75,7 @@ def unpack_sums(data: bytes) -> Sums:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         bins = file.get("moves")
         moves = None if bins is None else [(int(first), int(count), float(share)) for first, count, share in bins]
-        by_metric = dict(zip(file["metrics"].tolist(), file["sums"], strict=True))
+        by_metric = dict(zip(file["metrics"].tolist(), file["sums"].astype(np.float64), strict=True))
         return Sums(file["games"], file["counts"], by_metric, file["guesses"], moves)
 
 
@@ -186,8 +186,9 @@ def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray) -> bytes:
 
 
 def pack_compact(evaluation: Evaluation) -> dict[str, bytes]:
-    """Suffix -> content of the files of an evaluation in its compact form."""
-    data = pack_sums(evaluation.sums)
+    """Suffix -> content of the files of an evaluation in its compact form, sums in float32."""
+    sums = evaluation.sums
+    data = pack_sums(replace(sums, by_metric={name: of.astype(np.float32) for name, of in sums.by_metric.items()}))
     return {".json": sealed_json(evaluation.summary | {"sums": digest_of(data)}, allow_nan=False), SUMS: data}
 
 

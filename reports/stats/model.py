@@ -21,6 +21,8 @@ from reports.stats.verdicts import Thresholds
 
 SHARED = 0.6
 """Degrees of freedom that a difference tells of the noise of another one with the same control, for each of its own."""
+ALIKE = 2.0
+"""Ratio of variances below which runs that combine levels are taken to be as noisy as others."""
 _TINY = 1e-8
 
 
@@ -51,16 +53,15 @@ class Model:
 
     @cached_property
     def _of_means(self) -> "Model":
-        """The model of mean effects. Single runs do not separate their noise from interactions, so repeated runs that
-        change one level at most say nothing of the noise of single runs that combine levels, which are fitted alone."""
+        """The model of mean effects. Single runs that combine levels are fitted by themselves where they do not
+        separate their noise from interactions, or have more of it than the repeated runs that change one level."""
         several = self.design.groups[:, -1] > 0
         design, others = (self.design.only(np.flatnonzero(side)) for side in (several, ~several))
         own = Model(design, self._sums[several], self._counts)
-        return (
-            own
-            if others.is_repeated and not design.is_repeated and design.excess >= LEAST and own._fit("mean")
-            else self
-        )
+        if design.is_repeated or not others.is_repeated or design.excess < LEAST or not (fit := own._fit("mean")):
+            return self
+        left, df = _left(np.column_stack([others.configurations, others.of_seeds]), self.values[~several])
+        return self if fit.tells_pairs and fit.variances[0] * df < ALIKE * float(left @ left) else own
 
     def _fit(self, coding: Coding) -> Fit | None:
         """None with too few runs, or without any noise."""

@@ -15,6 +15,7 @@ PAIR, LARGE = 0.002, {(0, 1): 0.03, (5, 6): 0.02}
 NOISIER = 3
 HALVES = Noise(training=0.009, run_by_games=0.0, arm_by_games=0.009 / 2, games=20, unequal=True)
 """With 4 seeds, half of the variance of an effect is the games'."""
+SLIGHTLY = Noise(scale={MANY: 1.4})
 MEAN, AT_BASE = "", "at the base: "
 
 
@@ -75,8 +76,8 @@ def _together(
     return Case("together", name, draw, bars, options.get("share", 0.2))
 
 
-def _grouped(runs: int, count: int = ADD_ONE) -> list[Arm]:
-    return add_one(count, 4, LEVELS) + screen(LEVELS, 32, runs)
+def _grouped(runs: int, arms: int = 32) -> list[Arm]:
+    return add_one(ADD_ONE, 4, LEVELS) + screen(LEVELS, arms, runs)
 
 
 def _aliased(runs: int) -> list[Arm]:
@@ -135,6 +136,9 @@ TOGETHER = [
     _together("32 single runs, interactions, many changes 3x as noisy", _grouped(1), TRUE, _noisy(MANY), PAIR),
     _together("two runs an arm, interactions, many changes 3x as noisy", _grouped(2), TRUE, _noisy(MANY), PAIR),
     _together("32 single runs, many changes 3x as noisy", _grouped(1), TRUE, _noisy(MANY)),
+    _together("64 single runs, interactions", _grouped(1, arms=64), TRUE, pair=PAIR),
+    _together("64 single runs, interactions, many changes 1.4x as noisy", _grouped(1, arms=64), TRUE, SLIGHTLY, PAIR),
+    _together("64 single runs, interactions, many changes 3x as noisy", _grouped(1, arms=64), TRUE, _noisy(MANY), PAIR),
     _together("12 alone and a 2 x 2", SMALL, np.zeros(12), large={}),
     _together("12 alone and a 2 x 2 with an interaction of 0.03", SMALL, np.zeros(12), large={(0, 1): 0.03}),
     _together("12 alone and a 2 x 2, one alone 3x as noisy", SMALL, np.zeros(12), _noisy(), large={}, own=(0.91, None)),

@@ -70,8 +70,8 @@ def add_one(levels: int, seeds: int, among: int | None = None) -> list[Arm]:
 
 def screen(levels: int, arms: int, runs: int = 1, seeds: int = 2) -> list[Arm]:
     """A fraction of resolution IV; its arms have one of two seeds, or so many runs of different ones."""
-    odd = [number for number in range(arms) if number.bit_count() % 2][:levels]
-    rows = [[float((arm & number).bit_count() % 2) for number in odd] for arm in range(arms)]
+    odd = sorted((number for number in range(arms) if number.bit_count() % 2), key=lambda number: number.bit_count())
+    rows = [[float((arm & number).bit_count() % 2) for number in odd[:levels]] for arm in range(arms)]
     chosen = [[arm.bit_count() % seeds] if runs == 1 else range(runs) for arm in range(arms)]
     return list(zip(rows, chosen, strict=True))
 
