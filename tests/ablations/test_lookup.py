@@ -2,12 +2,7 @@
 
 import pytest
 
-from ablations.registry import (
-    load_registry,
-    matching,
-    suggestions,
-    topic_of,
-)
+from ablations.registry import load_registry, matching, suggestions, topic_of
 
 REGISTRY = load_registry()
 

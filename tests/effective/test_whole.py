@@ -23,10 +23,7 @@ IDLE = {
     "slopes": ({}, {"net__prelu_init": 0.5}),
     "dilations of one block": ({}, {"net__trunk__dilations": [2, 3], "net__trunk__dilated_share": "1/2"}),
     "dilations of two": ({**WIDE, "net__trunk__dilations": [2, 3]}, {"net__trunk__dilations": [2]}),
-    "dilated channels": (
-        {**WIDE, "net__trunk__dilations": [2]},
-        {"net__trunk__dilated_share": "1/4"},
-    ),
+    "dilated channels": ({**WIDE, "net__trunk__dilations": [2]}, {"net__trunk__dilated_share": "1/4"}),
     "pooled block": (
         {**WIDE, "net__trunk__global_pooling": True},
         {"net__trunk__dilations": [3], "net__trunk__global_share": "1/4"},

@@ -27,12 +27,7 @@ AT_MOST_10 = ClaimedEffect("decrease", float("-inf"), -0.01)
 
 
 def _case(
-    truth: float,
-    what: str,
-    claim: ClaimedEffect,
-    seeds: int,
-    bars: Mapping[ClaimVerdict, float],
-    noise: Noise = PLAIN,
+    truth: float, what: str, claim: ClaimedEffect, seeds: int, bars: Mapping[ClaimVerdict, float], noise: Noise = PLAIN
 ) -> Case:
     """bars: of words that would be wrong, how often they may be said."""
     margin = THRESHOLDS.margin("nats", claim.size)

@@ -5,16 +5,7 @@ import ast
 import numpy as np
 import pytest
 
-from tests.error_rates.made import (
-    ARM_BY_GAMES,
-    PLAIN,
-    RUN_BY_GAMES,
-    TRAINING,
-    Noise,
-    add_one,
-    make_runs,
-    screen,
-)
+from tests.error_rates.made import ARM_BY_GAMES, PLAIN, RUN_BY_GAMES, TRAINING, Noise, add_one, make_runs, screen
 from tests.paths import ROOT
 
 

@@ -5,14 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonn_core.evaluation.metrics import (
-    VALUES,
-    Scores,
-    by_move_number,
-    median,
-    over_part,
-    trimmed,
-)
+from gonn_core.evaluation.metrics import VALUES, Scores, by_move_number, median, over_part, trimmed
 from gonn_core.metrics import METRICS
 
 

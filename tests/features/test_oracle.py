@@ -16,12 +16,7 @@ from tests.go import oracles
 KNOWN = {
     "gonn starter": (GONN, oracles.STARTER_ORACLE, oracles.STARTER_GAMES, 26),
     "gonn kgs": (GONN, oracles.KGS_ORACLE, oracles.KGS_GAMES, 26),
-    "go_nn starter": (
-        GO_NN,
-        oracles.STARTER_ORACLE.with_name("oracle_gonn21_starter.npz"),
-        oracles.STARTER_GAMES,
-        21,
-    ),
+    "go_nn starter": (GO_NN, oracles.STARTER_ORACLE.with_name("oracle_gonn21_starter.npz"), oracles.STARTER_GAMES, 21),
     "go_nn kgs": (GO_NN, oracles.KGS_ORACLE.with_name("oracle_gonn21_go_nn_kgs2003.npz"), oracles.KGS_GAMES, 21),
 }
 

@@ -16,11 +16,7 @@ from gonn_core.go.layout import (
 )
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from tests.boards import colours_of, named_points, parse_board
-from tests.go.oracles import (
-    Game,
-    replay,
-    starter_games,
-)
+from tests.go.oracles import Game, replay, starter_games
 
 
 def game_of(text: str, moves: str, setup: str = "") -> Game:

@@ -65,13 +65,7 @@ def test_statistics_of_a_drawn_board():
     assert stdev.tolist() == pytest.approx([(360 + 1e-4) ** 0.5, 0.01])  # variance 361 - 1
 
 
-POOLED = {
-    "none": [],
-    "mean": [0],
-    "max": [1],
-    "mean_max": [0, 1],
-    "mean_max_stdev": [0, 1, 2],
-}
+POOLED = {"none": [], "mean": [0], "max": [1], "mean_max": [0, 1], "mean_max_stdev": [0, 1, 2]}
 """Pooling of the head -> which of mean, maximum and standard deviation."""
 
 

@@ -60,11 +60,7 @@ def test_frozen_history_is_a_matter_of_row_and_seed_alone():
     rows, symmetries, keep = kept(600, 10)
     drawn = by_row(rows, keep)
     assert all(len(kept) == 1 for kept in drawn.values())
-    for other in (
-        kept(600, 2, batch_size=40, digest="f" * 20),
-        kept(300, 3),
-        kept(600, 10, sampling="replacement"),
-    ):
+    for other in (kept(600, 2, batch_size=40, digest="f" * 20), kept(300, 3), kept(600, 10, sampling="replacement")):
         assert all(drawn[row] == kept for row, kept in by_row(other[0], other[2]).items())
     assert by_row(*kept(600, 1, seed=8)[::2]) != drawn
     redrawn = kept(600, 10, frozen=False)  # order and symmetries are those of redrawn history

@@ -44,10 +44,7 @@ def write_ladder(
     linked = None
     if link is not None:
         ids.append(write_match(folder / "matches", rungs[-1].player, ENGINE, won(*link)).name)
-        linked = Link(
-            players=(ENGINE,),
-            note=f"Linked to GNU Go 3.8 level 1 by {sum(link)} games of {rungs[-1].name}.",
-        )
+        linked = Link(players=(ENGINE,), note=f"Linked to GNU Go 3.8 level 1 by {sum(link)} games of {rungs[-1].name}.")
     name = ladder_id([each.player for each in rungs], 1)
     file = LadderFile(
         id=name,

@@ -27,13 +27,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.system
 CPU = torch.device("cpu")
 SMALL = {"net.trunk.width": 12, "net.trunk.blocks": 4}
-BASES = {
-    "gonn-b5": SMALL,
-    "clark-medium": {},
-    "cazenave-7x128": {"net.residual.width": 8},
-    "lczero-s": {},
-    "go-nn": {},
-}
+BASES = {"gonn-b5": SMALL, "clark-medium": {}, "cazenave-7x128": {"net.residual.width": 8}, "lczero-s": {}, "go-nn": {}}
 INSERTED = (
     {"net.trunk.ladder_block": True},
     {"net.trunk.chain_pooling": 2},

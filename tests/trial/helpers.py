@@ -76,12 +76,7 @@ def elsewhere(job: Job, runs: Path, **settings) -> Job:
     return job.model_copy(update={"run": job.run.model_copy(update={"runs": str(runs), **settings})})
 
 
-TIMES = (
-    "samples_per_s",
-    "wall_seconds",
-    "cpu_seconds",
-    "training_seconds",
-)
+TIMES = ("samples_per_s", "wall_seconds", "cpu_seconds", "training_seconds")
 
 
 def assert_same_trial(one: Path, other: Path) -> None:

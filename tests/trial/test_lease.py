@@ -13,16 +13,7 @@ import pytest
 from gonn_core.errors import InputError
 from gonn_core.trial import lease as lease_module
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.lease import (
-    Lease,
-    LeaseHeld,
-    LeaseLost,
-    Process,
-    is_alive,
-    live_holder,
-    started,
-    this_process,
-)
+from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, Process, is_alive, live_holder, started, this_process
 from tests.waiting import PATIENCE, wait_until
 
 

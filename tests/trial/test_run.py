@@ -202,10 +202,7 @@ def test_checkpoints_of_another_version(tmp_path, monkeypatch, what):
     if what == "numerics":
         other = path.read_bytes().replace(b'\\"training\\": 1', b'\\"training\\": 0')
         path.write_bytes(sealed_tensors(re.sub(rb'"seal":"\w{64}"', f'"seal":"{EMPTY}"'.encode(), other)))
-    expected = {
-        "format": "of format 0; this version reads format 1",
-        "numerics": "made with numerics",
-    }
+    expected = {"format": "of format 0; this version reads format 1", "numerics": "made with numerics"}
     with pytest.raises(InputError, match=expected[what]) as caught:
         run_trial(job)
     assert "\n" not in str(caught.value)

@@ -14,14 +14,7 @@ from gonn_core.play.engines.players import Engine
 from gonn_core.play.match.players import NetSpec
 from gonn_core.play.match.record import load_match
 from orchestration.play import ladder as play_ladder
-from orchestration.play.ladder import (
-    FIRST_GAMES,
-    LadderNet,
-    base_trial,
-    games_needed,
-    link_engine,
-    snapshot_specs,
-)
+from orchestration.play.ladder import FIRST_GAMES, LadderNet, base_trial, games_needed, link_engine, snapshot_specs
 from reports.play.ladder import read_ladder
 from reports.workspace import Workspace
 from tests.play.made_trials import untrained_trial

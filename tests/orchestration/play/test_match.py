@@ -67,10 +67,7 @@ def test_the_table_is_written(home, capsys):
     "arguments, said",
     [
         (["abcdef", "gnugo"], "A=abcdef: no trial in "),
-        (
-            ["gnugo", "zzz"],
-            "no program on PATH or in /usr/games is called so; `gonn models` lists them; valid: {id}",
-        ),
+        (["gnugo", "zzz"], "no program on PATH or in /usr/games is called so; `gonn models` lists them; valid: {id}"),
         (["no-such-engine --gtp", "gnugo"], "engine=no-such-engine: no such program"),
         (["{net}", ""], "B: no player is given; valid: a trial's id (`gonn models` lists them), gnugo, "),
         (["{net}", "{fake}", "--level", "5"], "level=5: no player is plain gnugo"),

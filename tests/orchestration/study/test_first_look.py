@@ -62,13 +62,7 @@ def test_it_is_a_small_study_of_the_same_arms_by_itself(home):
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        {"seeds": "2"},
-        {"samples": "960"},
-        {"first_look": "no"},
-        {"control_seeds": "6"},
-        {"design": "factorial"},
-    ],
+    [{"seeds": "2"}, {"samples": "960"}, {"first_look": "no"}, {"control_seeds": "6"}, {"design": "factorial"}],
 )
 def test_who_says_what_is_to_be_trained_gets_that_alone(home, settings):
     assert first_look.first_look(planned(home, **settings), home, print) is None

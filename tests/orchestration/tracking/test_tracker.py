@@ -187,10 +187,7 @@ def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root, 
     write_trial(root / "runs" / "t0", "failed")
     tracker(root).sync([(study(), None)])
     runs = runs_of(root)
-    assert {name: runs[name].info.status for name in (CONTROL, TREATED)} == {
-        CONTROL: "KILLED",
-        TREATED: "FAILED",
-    }
+    assert {name: runs[name].info.status for name in (CONTROL, TREATED)} == {CONTROL: "KILLED", TREATED: "FAILED"}
     assert runs["Parametric ReLU"].info.status == "FAILED"
     assert runs[TREATED].data.tags["error"] == "RuntimeError: the loss is not finite"
     for trial in ("c0", "t0"):

@@ -90,11 +90,7 @@ def opened(monkeypatch) -> list:
 
 
 def test_records_that_are_not_there_yet_are_made_first_and_it_opens_at_the_latest(
-    tmp_path,
-    monkeypatch,
-    capsys,
-    opened,
-    mlflow_database,
+    tmp_path, monkeypatch, capsys, opened, mlflow_database
 ):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("GONN_HOME", str(tmp_path))

@@ -52,11 +52,7 @@ def test_illegal_moves_are_refused_with_their_reason():
     here = session()
     assert send(
         ["play b B19", "play b A18", "play w A19", "play b B19", "play b Z1", "play green A1", "play b resign"], here
-    )[2:] == [
-        "? illegal move (suicide)",
-        "? illegal move (occupied)",
-        *["? invalid color or coordinate"] * 3,
-    ]
+    )[2:] == ["? illegal move (suicide)", "? illegal move (occupied)", *["? invalid color or coordinate"] * 3]
     assert len(here.game) == 2
 
 
@@ -145,12 +141,7 @@ def test_clean_up_takes_dead_stones_before_it_passes():
     here = at_board(FINISHED)
     assert send(
         ["kgs-genmove_cleanup w", "kgs-genmove_cleanup b", "kgs-genmove_cleanup b", "final_status_list dead"], here
-    ) == [
-        "= pass",
-        "= A19",
-        "= pass",
-        "=",
-    ]
+    ) == ["= pass", "= A19", "= pass", "="]
 
 
 def test_clocks_are_read_and_forgotten():

@@ -29,11 +29,7 @@ def test_answers_are_framed():
 
 
 def test_arguments_are_counted():
-    table = {
-        "pair": lambda one, two="": one + two,
-        "none": lambda: None,
-        "many": lambda *word: str(len(word)),
-    }
+    table = {"pair": lambda one, two="": one + two, "none": lambda: None, "many": lambda *word: str(len(word))}
     assert send_to(table, "pair", "pair a", "pair a b", "pair a b c", "none x", "many", "many a b c") == [
         "? syntax error: pair ONE [TWO]",
         "= a",

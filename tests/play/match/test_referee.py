@@ -218,10 +218,7 @@ def test_engines_play_a_whole_game():
     assert line.end == "passes"
 
 
-@pytest.mark.parametrize(
-    "does, end",
-    [("refuse", "crash"), ("nonsense", "crash"), ("hang", "timeout")],
-)
+@pytest.mark.parametrize("does, end", [("refuse", "crash"), ("nonsense", "crash"), ("hang", "timeout")])
 def test_an_engine_that_keeps_failing(does, end):
     with (
         pool("at=1", f"does={does}", timeout=0.3 if does == "hang" else PATIENCE) as engines,
