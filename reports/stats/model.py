@@ -29,13 +29,13 @@ _TINY = 1e-8
 @dataclass(frozen=True)
 class RunNoise:
     """Standard deviations, in the metric's unit: of a run, of the interactions of pairs and of seeds (None where
-    nothing tells them). df: degrees of freedom of the runs'; noisier: words for runs with more noise."""
+    nothing tells them). df: degrees of freedom of the runs'; notes: sentences on runs that differ."""
 
     run: float
     df: float
     pairs: float | None = None
     seeds: float | None = None
-    noisier: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Model:
@@ -78,9 +78,10 @@ class Model:
         if not self.is_mean or fit is None:
             return _pooled(self._ratios)
         run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
-        named = *(f"another {setting}" for setting in self.design.settings), "two changes or more"
-        noisier = tuple(named[group] for group in fit.noisier)
-        return RunNoise(run, max(1.0, self._of_means._by_game[2]), pairs if fit.tells_pairs else None, seeds, noisier)
+        means, named = self._of_means, (*(f"another {each}" for each in self.design.settings), "two changes or more")
+        notes = [f"Runs with {named[group]} are noisier than others." for group in fit.noisier]
+        notes += [f"Means are from {len(means.values)} runs, those with two changes or more."] * (means is not self)
+        return RunNoise(run, max(1.0, means._by_game[2]), pairs if fit.tells_pairs else None, seeds, tuple(notes))
 
     def effect(self, name: str, contrast: np.ndarray) -> Effect:
         """Of a combination of levels that the design separates; see `is_mean`."""

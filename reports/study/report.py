@@ -231,7 +231,7 @@ def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
         ]
         run = f"Standard deviation of a run {noise.run:.4f} test nats on {noise.df:.0f} degrees of freedom"
         notes.append(f"{', '.join([run, *known])}.")
-        notes += [f"Runs with {printable(each, 80)} are noisier than others." for each in noise.noisier]
+        notes += [printable(each, 160) for each in noise.notes]
     if judged := sum(effect.q is not None for effect in nats.effects.values()):
         notes.append(
             f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those "
