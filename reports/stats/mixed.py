@@ -140,11 +140,8 @@ class Fit:
         # What runs of one configuration and seed differ by is noise alone: it enters as a sum of squares.
         deviance = self._fit(_basis(np.column_stack([design.configurations, design.of_seeds])), parts)
         if design.is_repeated and design.excess and design.changes.any():
-            level, everything, best = (
-                _noisiest(design, *self._run_residuals()),
-                np.eye(len(self.values)),
-                vars(self).copy(),
-            )
+            level = _noisiest(design, *self._run_residuals())
+            everything, best = np.eye(len(self.values)), vars(self).copy()
             deviance -= chdtri(1, 2 * NOISIER / design.groups.shape[1])
             for group in (level, design.groups.shape[1] - 1):
                 found = self._fit(everything, [*parts, everything[:, design.groups[:, group] > 0]])

@@ -74,11 +74,11 @@ class Model:
     @property
     def noise(self) -> RunNoise | None:
         """Of a run; None where nothing tells it."""
-        fit = self._of_means._fit("mean")
+        means, fit = self._of_means, self._of_means._fit("mean")
         if not self.is_mean or fit is None:
             return _pooled(self._ratios)
         run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
-        means, named = self._of_means, (*(f"another {each}" for each in self.design.settings), "two changes or more")
+        named = *(f"another {each}" for each in self.design.settings), "two changes or more"
         notes = [f"Runs with {named[group]} are noisier than others." for group in fit.noisier]
         notes += [f"Means are from {len(means.values)} runs, those with two changes or more."] * (means is not self)
         return RunNoise(run, max(1.0, means._by_game[2]), pairs if fit.tells_pairs else None, seeds, tuple(notes))
@@ -123,7 +123,7 @@ class Model:
     @cached_property
     def _single_changes(self) -> tuple["Model", np.ndarray]:
         """The model of the runs that change one level at most, and their levels."""
-        design, kept = self.design, np.flatnonzero(self.design.changes.sum(1) <= 1)
+        design, kept = self.design, np.flatnonzero(self.design.groups[:, -1] == 0)
         levels = np.flatnonzero(design.changes[kept].any(0))
         return Model(design.only(kept, levels), self._sums[kept], self._counts), levels
 

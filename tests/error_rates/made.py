@@ -82,11 +82,9 @@ def make_runs(
     effects: Sequence[float] | np.ndarray,
     noise: Noise = PLAIN,
     pairs: np.ndarray | float = 0.0,
-    many: float = 0.0,
 ) -> Runs:
     """Runs of some arms on the same games. effects: (levels,) true ones at the base; pairs: (levels, levels)
-    interactions, of which the upper triangle counts; many: standard deviation of what a configuration of three levels
-    or more adds."""
+    interactions, of which the upper triangle counts."""
     lengths, games = game_lengths(generator, noise), noise.games
     arm = np.array([number for number, (_, seeds) in enumerate(arms) for _ in seeds])
     seeds = np.array([seed for _, own in arms for seed in own])
