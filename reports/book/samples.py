@@ -53,7 +53,10 @@ _TREND_NOTE = (
     "at the level of the verdicts, steady where its 90 % interval lies within the smallest effect that counts. The "
     "studies share no trial; they share their test games, which makes the interval a little too wide."
 )
-_PAGE_NOTE = "Effects are at the base, so that those at different samples are of one question; q is over this page."
+_PAGE_NOTE = (
+    "Effects of one enhancement are between the same arms at each number of samples: at the base, or in a screen the mean "
+    "over the others, on and off; q is over this page."
+)
 _RATE_NOTE = (
     "Learning rate and warm-up are those of the budget for its own number of samples, at every number; the rate falls "
     "to its end within each."
@@ -104,8 +107,8 @@ def trend(effects: Mapping[int, Effect], alpha: float, margin: float) -> Trend |
 
 @dataclass(frozen=True)
 class SampledEffect:
-    """An effect on the loss at one number of samples, between two arms: means over other enhancements would answer
-    different questions at different samples. Its q is over this page."""
+    """An effect on the loss at one number of samples, between the arms of one comparison: two, or a screen's halves.
+    Its q is over this page."""
 
     report: Report
     contrast: Contrast
