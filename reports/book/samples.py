@@ -54,8 +54,8 @@ _TREND_NOTE = (
     "studies share no trial; they share their test games, which makes the interval a little too wide."
 )
 _PAGE_NOTE = (
-    "Effects of one enhancement are between the same arms at each number of samples: at the base, or in a screen the mean "
-    "over the others, on and off; q is over this page."
+    "Effects of one enhancement are between the same arms at each number of samples: at the base, or in a screen the "
+    "mean over the others, on and off; q is over this page."
 )
 _RATE_NOTE = (
     "Learning rate and warm-up are those of the budget for its own number of samples, at every number; the rate falls "
