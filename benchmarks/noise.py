@@ -56,7 +56,7 @@ def _kind(study: Study) -> tuple:
 
 def rounded(value: float) -> float:
     """Three digits."""
-    return round(value, 2 - math.floor(math.log10(abs(value))))
+    return round(value, 2 - math.floor(math.log10(abs(value)))) if value else 0.0
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def _is_kept(name: str) -> bool:
         return name in FIGURES
     if folder in STUDIES:
         return file in FILES or name in PAGES
-    return file != "manifest.json"
+    return file != "manifest.json" and not file.endswith(".tex")  # LaTeX tables repeat what the CSV files hold
 
 
 def _page(name: str, data: bytes) -> bytes:

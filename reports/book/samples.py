@@ -53,14 +53,8 @@ _TREND_NOTE = (
     "at the level of the verdicts, steady where its 90 % interval lies within the smallest effect that counts. The "
     "studies share no trial; they share their test games, which makes the interval a little too wide."
 )
-_PAGE_NOTE = (
-    "Effects of one enhancement are between the same arms at each number of samples: at the base, or in a screen the "
-    "mean over the others, on and off; q is over this page."
-)
-_RATE_NOTE = (
-    "Learning rate and warm-up are those of the budget for its own number of samples, at every number; the rate falls "
-    "to its end within each."
-)
+_PAGE_NOTE = "Effects in rows of one enhancement are between the same arms; a screen's are means. q is over this page."
+_RATE_NOTE = "Learning rate and warm-up are the budget's at every number of samples; the rate falls to its end in each."
 
 
 @dataclass(frozen=True)

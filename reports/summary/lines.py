@@ -22,7 +22,7 @@ from reports.study.tables import cost_values, effect_details, effect_values
 from reports.tables.cells import Cell, Table, make_row, of_split
 from reports.tables.entities import EFFECTS, pick
 from reports.tables.formats import in_short, ratio
-from reports.worth.effects import EXPLAINED, WORTH, worth_values
+from reports.worth.effects import EXPLAINED, WORTH, comparison_key, samples_of, worth_values
 
 SYSTEMS = {
     "gonn": "GoNN",
@@ -62,9 +62,15 @@ class SummaryLine:
 
 
 def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
-    """By system, then base, then in the order of the studies."""
+    """By system, then base, then in the order of the studies; of one comparison at several numbers of samples, the one
+    with most."""
+    asked = [
+        (samples_of(r.study.arms[0]), r.study, comparison_key(r.study, c)) for r in reports for c in r.study.contrasts
+    ]
+    most = {key: samples for samples, _, key in sorted(asked, key=lambda each: each[0])}
+    shown = {study.id for samples, study, key in asked if most[key] == samples}
     lines = []
-    for row in judge_page(reports, [(MAIN, "nats")]):
+    for row in judge_page([report for report in reports if report.study.id in shown], [(MAIN, "nats")]):
         system = registry.cards[row.card].system if row.card in registry.cards else "unknown"
         lines.append(SummaryLine(row.report, row.contrast, system, row.effects.get((MAIN, "nats"))))
     order = list(SYSTEMS)
