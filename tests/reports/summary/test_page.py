@@ -85,3 +85,13 @@ def test_a_base_with_a_factorial_has_one_row_a_card_with_the_mean_and_the_effect
         effect = made[0].analyses[MAIN, "nats"].effects[row.cells["card"].text]
         assert row.cells["delta"].value == effect.delta and sum(row.cells["runs"].value) == 12
         assert row.cells["at_base"].value[0] == made[0].nats.at_base[row.cells["card"].text].delta
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_a_comparison_at_two_numbers_of_samples_the_longer_one_is_shown(tmp_path, order):
+    made = [plan_study(tmp_path, "ko_plane", reading={"training.samples": samples}) for samples in (960, 1920)]
+    for each in made:
+        train(each, {})
+    short, long = map(reported, made)
+    (line,) = summary_lines([short, long][::order], made[0].registry)
+    assert line.report is long
