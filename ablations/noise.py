@@ -29,7 +29,7 @@ class Noise(Strict):
     seed_variance: Positive
     """Nats squared, with `df` degrees of freedom."""
     df: Positive
-    evaluation_variance: Positive
+    evaluation_variance: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     """Nats squared, on `games` test games: more seeds do not reduce it."""
     games: Count
     studies: Count
