@@ -89,14 +89,14 @@ def worth_showing(reports: Sequence[Report]) -> tuple[list[Report], list[Report]
 
 
 def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
-    """Every trial of every study and every effect as CSV, those without results too: `frames.trials()` and
-    `frames.effects()`."""
+    """Every trial of every study and every effect as CSV, those without results too: `frames.trials()`, and
+    `frames.effects()` without its lists of trials, more than half of it: the first file has each study's trials."""
     trials = (row for report in reports for row in trial_rows(report.results))
     page = judge_page([report for report in reports if report.study.contrasts])
     effects = (row for each in page for row in effect_rows(each))
     return {
         "all-trials.csv": csv_bytes(make_frame("trials", trials)),
-        "all-effects.csv": csv_bytes(make_frame("effects", effects)),
+        "all-effects.csv": csv_bytes(make_frame("effects", effects).drop(columns="trials")),
     }
 
 
