@@ -19,9 +19,9 @@ from reports.stats.verdicts import EffectVerdict
 from reports.study.page import forest_row
 from reports.study.report import Report
 from reports.study.tables import cost_values, effect_details, effect_values
+from reports.tables import formats
 from reports.tables.cells import Cell, Table, make_row, of_split
 from reports.tables.entities import EFFECTS, pick
-from reports.tables.formats import in_short, ratio
 from reports.worth.effects import EXPLAINED, WORTH, comparison_key, samples_of, worth_values
 
 SYSTEMS = {
@@ -33,8 +33,8 @@ SYSTEMS = {
 }
 """Systems in the order of the page, with their names there."""
 _KEYS = (
-    *("card", "base", "system", "study", "delta", "interval", "at_base", "verdict", "could_show", "bound", "q"),
-    *("runs", "own", *WORTH, "top1", "parameters", "flops", "speed"),
+    *("card", "base", "system", "study", "samples", "delta", "interval", "at_base", "verdict", "could_show", "bound"),
+    *("q", "runs", "own", *WORTH, "top1", "parameters", "flops", "speed"),
 )
 
 
@@ -73,21 +73,18 @@ def summary_lines(reports: Sequence[Report], registry: Registry) -> list[Summary
     for row in judge_page([report for report in reports if report.study.id in shown], [(MAIN, "nats")]):
         system = registry.cards[row.card].system if row.card in registry.cards else "unknown"
         lines.append(SummaryLine(row.report, row.contrast, system, row.effects.get((MAIN, "nats"))))
-    order = list(SYSTEMS)
-    return sorted(
-        lines,
-        key=lambda line: (order.index(line.system) if line.system in order else len(order), line.report.study.base),
-    )
+    order = (*SYSTEMS, "unknown")
+    return sorted(lines, key=lambda line: (order.index(line.system), line.report.study.base))
 
 
 def summary_forest(lines: Sequence[SummaryLine]) -> list[ForestRow]:
-    """A row for each effect, grouped by base and budget, with its cost and worth."""
+    """A row for each effect, grouped by base, budget and samples, with its cost and worth."""
     return [
         replace(
             forest_row(
                 line.report,
                 line.card,
-                f"{line.report.study.base}, {line.report.study.budget_label} ({SYSTEMS.get(line.system, line.system)})",
+                f"{_scale(line.report)} ({SYSTEMS.get(line.system, line.system)})",
                 line.effect,
                 line.verdict,
                 line.page,
@@ -101,7 +98,7 @@ def summary_forest(lines: Sequence[SummaryLine]) -> list[ForestRow]:
 
 def _cost(line: SummaryLine) -> str:
     """`× 1.16 FLOPs, worth × 1.9 samples`: cost, and worth where it is known."""
-    flops = f"{ratio(cost_values(line.report.results, line.contrast)['flops'])} FLOPs"
+    flops = f"{formats.ratio(cost_values(line.report.results, line.contrast)['flops'])} FLOPs"
     worth = line.report.worths.get(line.card) if line.verdict.is_shown else None
     return f"{flops}, worth {worth.samples.text.partition(' [')[0]} samples" if worth else flops
 
@@ -134,6 +131,7 @@ def _values(line: SummaryLine, trials: tuple[str, ...]) -> dict[str, Any]:
         "base": report.study.base,
         "system": SYSTEMS.get(line.system, line.system),
         "study": report.study.id,
+        "samples": samples_of(report.study.arms[0]),
         "verdict": Cell(line.verdict, line.verdict),
         "own": len(trials) or None,
         **cost_values(report.results, line.contrast),
@@ -153,13 +151,14 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     coverage = sorted({report.study.coverage for report in reports})
     budgets = sorted({report.study.budget_label for report in reports})
     thresholds = reports[0].study.thresholds
-    means = sorted({_group(line.report) for line in lines if line.page is not None and line.page.at_base})
+    mixed = [line.report for line in lines if line.page is not None and line.page.at_base]
+    means = sorted({f"{_scale(report)} ({report.study.data}, {report.nats.runs[0]} runs)" for report in mixed})
     at_base = (
         f"Δ is the mean effect over the other enhancements on and off for {'; '.join(means)}; “at the base”, with all "
         "others as there, has no verdict of its own. All other rows are at the base."
     )
     return (
-        f"{len(lines)} effects; budget {', '.join(budgets)}; data {'; '.join(map(in_short, coverage))}. Each "
+        f"{len(lines)} effects; budget {', '.join(budgets)}; data {'; '.join(map(formats.in_short, coverage))}. Each "
         "enhancement has one row per group of runs: all runs of a base under the same conditions.",
         f"Of the effects that this page calls helps or hurts, at most {100 * thresholds.alpha:g} % are expected to be "
         "null or of the other sign: q is over all effects of this page, of all bases. An interval is that of one "
@@ -171,9 +170,9 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     )
 
 
-def _group(report: Report) -> str:
-    study, (runs, _) = report.study, report.nats.runs
-    return f"{study.base} ({study.budget_label}, {study.data}, {runs} runs)"
+def _scale(report: Report) -> str:
+    study = report.study
+    return f"{study.base}, {study.budget_label}, {formats.samples(samples_of(study.arms[0]))} samples"
 
 
 def forest(rows: Sequence[ForestRow], name: str, title: str) -> Picture | None:
