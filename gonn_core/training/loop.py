@@ -7,7 +7,6 @@ is halved when the training loss stops falling (spec: other systems 4.5).
 """
 
 import copy
-import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
@@ -29,7 +28,7 @@ OPTIMISERS: dict[str, Callable[..., Optimiser]] = {"sgd": Sgd, "adamw": AdamW}
 
 
 class Diverged(RuntimeError):
-    """The training loss is no longer a finite number."""
+    """The training loss is above 1e6, from where no net came back, or no number."""
 
 
 class Trainer:
@@ -106,10 +105,10 @@ class Trainer:
     def train_means(self) -> dict[str, float]:
         """Means over the training samples since the last `forget_loss`, by name: `LossSums.means`. Nats and accuracy
         are over the points that the training's softmax is over (`mask_illegal`), on the weights of each step. Raises
-        Diverged when nats or loss is not finite."""
+        Diverged when nats or loss is above 1e6 or no number."""
         means = self._sums.means()
         for name in ("nats", "loss"):
-            if self._sums.samples and not math.isfinite(means.get(name, 0.0)):
+            if self._sums.samples and not means.get(name, 0.0) < 1e6:  # or NaN
                 problem = f"training {name} is {means[name]} at {self.samples:,} samples"
                 raise Diverged(f"{problem} (learning rate {self.rate:g})")
         return means

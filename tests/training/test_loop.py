@@ -114,6 +114,12 @@ def test_mean_loss_and_divergence():
     trainer.step(Batch(torch.full((8, 26, 19, 19), float("inf")), torch.zeros(8, dtype=torch.int64)))
     with pytest.raises(Diverged, match="at 32 samples"):
         trainer.train_means()
+    finite = run(tiny_config(), 0)[0]
+    with torch.no_grad():
+        finite.net.head.out.mul_(1e9)
+    finite.step(Batch(torch.rand(8, 26, 19, 19), torch.zeros(8, dtype=torch.int64)))
+    with pytest.raises(Diverged, match="at 8 samples"):
+        finite.train_means()
 
 
 def test_bf16_is_close_to_fp32():
