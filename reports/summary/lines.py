@@ -172,7 +172,7 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
 
 def _scale(report: Report) -> str:
     study = report.study
-    return f"{study.base}, {study.budget_label}, {formats.samples(samples_of(study.arms[0]))} samples"
+    return f"{study.base}, {study.budget_label}, {formats.about(samples_of(study.arms[0]))} samples"
 
 
 def forest(rows: Sequence[ForestRow], name: str, title: str) -> Picture | None:

@@ -75,7 +75,11 @@ def test_a_forest_goes_by_base_then_by_size_on_a_linear_axis(made, monkeypatch):
     effects = summary_forest(summary_lines(reports, registry))
     rows = forest_groups(effects)
     names = [row if isinstance(row, str) else row.label for row in rows]
-    assert names[0] == "gonn-b5, smoke (GoNN)" and "clark-medium, smoke (Clark & Storkey)" in names
+    headings = [
+        f"{base}, smoke, 5.12k samples ({by})"
+        for base, by in (("gonn-b5", "GoNN"), ("clark-medium", "Clark & Storkey"))
+    ]
+    assert names[0] == headings[0] and headings[1] in names
     sizes = [row.delta for row in rows[1:6]]
     assert sizes == sorted(sizes) and names[1] == "last_move_input"
     assert rows[1].cost == "× 1.11 FLOPs"
