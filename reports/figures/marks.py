@@ -147,8 +147,9 @@ def name_rows(axes, names: Sequence[str], headings: Sequence[bool]) -> None:
     """Names of rows left of an axis, those of headings in bold inside, on their empty rows: long ones take no room."""
     shown = [printable(name, 60) for name in names]
     axes.set_yticks(range(len(names)), ["" if bold else name for name, bold in zip(shown, headings, strict=True)])
-    for place in (place for place, bold in enumerate(headings) if bold):
-        axes.text(0, place, shown[place], transform=axes.get_yaxis_transform(), fontweight="bold", va="center")
+    for place, bold in enumerate(headings):
+        if bold:
+            axes.text(0, place, shown[place], transform=axes.get_yaxis_transform(), fontweight="bold", va="center")
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
 
