@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 SETTINGS = NAME BASE DATA DATA_DIR BUDGET PRECISION SAMPLES LR DESIGN RUNS HOLD FOLD SEEDS CONTROL_SEEDS FUTILITY CLAIM FIRST_LOOK DEVICE COMPILE RUNNER ARM TRIALS SEED RATES TOPIC FIND STUDY PORT A B GAMES LEVEL RULES FROM TORCH RAY_ADDRESS
-TARGETS = list show plan ablation scale lr-search report ui status stop models match rate elo data import sync clean doctor help setup queue remake lint test test-quick test-system test-cards
+TARGETS = list show plan ablation scale lr-search record report ui status stop models match rate elo data import sync clean doctor help setup queue remake lint test test-quick test-system test-cards
 export GONN_MAKE_GIVEN := $(foreach each,$(.VARIABLES),$(if $(filter command,$(origin $(each))),$(each)))
 export GONN_MAKE_GOALS := $(MAKECMDGOALS)
 $(foreach each,$(SETTINGS),$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))))

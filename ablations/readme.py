@@ -8,18 +8,11 @@ from ablations.coverage import load_coverage, sections_of
 from ablations.declarations import FOLDER
 from ablations.registry import Registry
 from ablations.schema import Base, Enhancement
-from ablations.wording import value_text
+from ablations.wording import SYSTEMS, value_text
 
 README = FOLDER / "README.md"
 INTRODUCTION = FOLDER / "introduction.md"
 """The text above the tables, written by hand."""
-SYSTEMS = {
-    "gonn": "GoNN",
-    "go_nn": "go-NN",
-    "clark_storkey": "Clark & Storkey",
-    "cazenave": "Cazenave",
-    "lczero": "The fork of lczero-training",
-}
 
 
 def render(registry: Registry, measured: Mapping[str, str]) -> str:

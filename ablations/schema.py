@@ -21,8 +21,16 @@ from gonn_core.settings.training import Precision
 
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
-Document = Literal["gonn_sandbox", "clark_storkey_2014", "go_nn_theduck314", "cazenave_2017", "lczero_training_fork"]
-System = Literal["gonn", "clark_storkey", "go_nn", "cazenave", "lczero"]
+Document = Literal[
+    "gonn_sandbox",
+    "clark_storkey_2014",
+    "go_nn_theduck314",
+    "cazenave_2017",
+    "lczero_training_fork",
+    "gonn_later",
+    "later_ideas",
+]
+System = Literal["gonn", "go_nn", "clark_storkey", "lczero", "cazenave", "later"]
 Evidence = Literal["stated", "read_from_picture", "read_from_code", "derived", "unverified_memory"]
 """stated: words or numbers of the document's text; read_from_picture: read off one of its figures; read_from_code: of
 its code or history; derived: our own arithmetic or conclusion from these; unverified_memory: compared, never judged."""
@@ -170,6 +178,8 @@ class Claim(Strict):
     section: Text
     evidence: Evidence
     note: Text | None = None
+    withdrawn_in: Text | None = None
+    """`document: section` of the card's later claim, with which its author took this one back."""
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -252,6 +262,17 @@ class Condition(Strict):
         return self
 
 
+class Replication(Strict):
+    """What others found when they tried it: not judged here, shown next to our verdict."""
+
+    source: Text
+    """Repository and thread, such as tensorflow/minigo#416 (2018-09)."""
+    net: Text
+    runs: Annotated[int, Field(ge=1)] | None
+    """Of each arm; null: not stated."""
+    outcome: Text
+
+
 class Enhancement(Strict):
     """A toggle: config paths with their off and on values, and what the documents claim for it."""
 
@@ -277,6 +298,7 @@ class Enhancement(Strict):
     """`<base id>.<budget id>` -> learning rate, under that budget, of the arm in which the card is not as the base has
     it."""
     claims: tuple[Claim, ...]
+    replications: tuple[Replication, ...] = ()
 
     def values(self, state: Literal["off", "on"]) -> dict[str, Any]:
         """Path -> value in that state."""
@@ -294,6 +316,10 @@ class Enhancement(Strict):
         names = [claim.id for claim in self.claims]
         if len(set(names)) < len(names):
             raise ValueError("two claims have the same id")
+        later = {f"{claim.document}: {claim.section}" for claim in self.claims if claim.withdrawn_in is None}
+        for claim in self.claims:
+            if claim.withdrawn_in not in {None, *later}:
+                raise ValueError(f"{claim.id} is withdrawn_in {claim.withdrawn_in}, from where the card has no claim")
         return self
 
 

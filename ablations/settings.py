@@ -193,6 +193,7 @@ _TARGETS = {
             (*_PLACE, "BASE", "ARM", "TRIALS", "SEED", "RATES", *_RUN, "RUNNER"),
             "BASE ARM DATA BUDGET TRIALS RATES",
         ),
+        ("record", "train the recipe in records/ and print its row", "record", "", "DATA_DIR DEVICE", "DATA_DIR"),
         ("report", "tables and figures of all studies, from the trial directories", "report"),
         ("ui", "the MLflow UI on 127.0.0.1", "ui", "", "PORT STUDY", "PORT STUDY"),
         ("status", "studies and searches: trials by state, rate, failures", "status"),

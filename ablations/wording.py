@@ -2,8 +2,18 @@
 
 from collections.abc import Iterable
 
-from ablations.schema import Claim
+from ablations.schema import Claim, Replication
 from gonn_core.metrics import METRICS
+
+SYSTEMS = {
+    "gonn": "GoNN",
+    "go_nn": "go-NN",
+    "clark_storkey": "Clark & Storkey",
+    "lczero": "lczero fork",
+    "cazenave": "Cazenave",
+    "later": "Later ideas",
+}
+"""Systems in the order of pages, with their names there."""
 
 
 def claim_text(claim: Claim) -> str:
@@ -42,6 +52,18 @@ def conditions_text(claim: Claim) -> str:
         stages.get(claim.stage or "", ""),
     ]
     return ", ".join(filter(None, parts))
+
+
+def withdrawn_text(claim: Claim) -> str:
+    """What follows a claim that its author took back."""
+    return f" [withdrawn by its author in {claim.withdrawn_in}]" if claim.withdrawn_in else ""
+
+
+def replication_text(replication: Replication) -> str:
+    """`tensorflow/minigo#416 (10x128, 4 runs an arm): nothing but noise`."""
+    runs = replication.runs
+    many = "runs not stated" if runs is None else f"{runs} run{'s' * (runs > 1)} an arm"
+    return f"{replication.source} ({replication.net}; {many}): {replication.outcome}"
 
 
 def _number_text(claim: Claim) -> str | None:

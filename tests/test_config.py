@@ -84,7 +84,7 @@ def test_golden_id():
     [
         (
             {"net": {"activation": "gelu"}},
-            "config.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'",
+            "config.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'mish', 'elu' or 'tanh'",
         ),
         ({"features": {"ko": "yes"}}, "config.features.ko=yes: input should be a valid boolean"),
         (
@@ -92,7 +92,7 @@ def test_golden_id():
             (
                 "config.features.kos=true: no such setting; valid: captures, edge, history, ko, ko_flag, "
                 "ladders, liberties, liberties_after, normalisation, ones, past_boards, past_boards_dropped, "
-                "set, third_line, zeros"
+                "ranks, set, third_line, zeros"
             ),
         ),
         (

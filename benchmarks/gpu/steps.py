@@ -7,9 +7,8 @@ import torch
 from benchmarks.gpu.profiled import profiled
 from benchmarks.gpu.timing import host_seconds, seconds_each
 from gonn_core.config import TrialConfig
-from gonn_core.features.sets import plane_names
-from gonn_core.nets import flops_per_sample
 from gonn_core.training.compiling import Compile, check_compile
+from gonn_core.training.cost import training_flops
 from gonn_core.training.environment import forget_peak, peak_memory, reset_torch
 from gonn_core.training.loop import Trainer
 from gonn_core.training.speed import random_batches
@@ -37,7 +36,7 @@ def measured_steps(
     each = seconds_each(step, device, seconds)
     peak = peak_memory(device)
     size = config.training.batch_size
-    flops = 3 * flops_per_sample(config.net, len(plane_names(config.features))) * size
+    flops = training_flops(config) * size
     found = {
         "precision": config.training.precision,
         "batch_size": size,

@@ -45,6 +45,7 @@ _SHARES = {
     "net.trunk.ladder_share": lambda net: net.trunk.ladder_block,
     "net.trunk.chain_pooling_share": lambda net: net.trunk.chain_pooling > 0,
     "net.trunk.wide_share": lambda net: net.trunk.wide_blocks != "none",
+    "net.trunk.squeeze_share": lambda net: net.trunk.squeeze != "none",
     "net.head.pooled_share": lambda net: net.head.pooling != "none",
     "net.head.share": lambda net: True,
 }
@@ -72,6 +73,8 @@ def _counted_shares(config: TrialConfig) -> Mapping[str, str]:
     """The default where it gives as many channels, else the channels themselves."""
     values, width = {}, config.net.trunk.width
     for path, used in _SHARES.items():
+        if path == "net.trunk.dilated_share" and config.net.trunk.block == "nested":
+            continue  # a share of half the width
         channels = sub_width(width, get_path(config, path))
         same = not used(config.net) or channels == sub_width(width, default(path))
         values[path] = default(path) if same else str(Fraction(channels, width))
@@ -102,6 +105,7 @@ RULES = (
         lambda config: config.net.head.pooling not in ("none", "mean_max") or config.net.head.activation != "crelu",
     ),
     unless("net.trunk.deleted_channels", "no block could have lost them", lambda config: _deletes(config.net.trunk)),
+    unless("net.trunk.zero_last", "Fixup starts them at 0", lambda config: config.net.norm != "fixup"),
     unless("net.trunk.ladder_mean", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
     unless("net.trunk.ladder_weights", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
     Rule(

@@ -67,6 +67,7 @@ def _averaging(config: TrialConfig) -> Mapping[str, Any]:
     return {paths[1]: max(default(paths[1]), before_last)} if averaging.window >= before_last else {}
 
 
+_NO_LOOKAHEAD = {f"training.lookahead.{name}": default(f"training.lookahead.{name}") for name in ("every", "share")}
 _TRAINING_RULES = (
     Rule(_LOSS, "the policy is not trained on, or not before the last sample", _loss),
     unless(
@@ -79,6 +80,15 @@ _TRAINING_RULES = (
         "the average never begins, or its window is never full",
         _averaging,
     ),
+    unless(
+        "training.label_smoothing", "the policy is not trained on", lambda config: config.training.policy_weight > 0
+    ),
+    Rule(
+        ("training.lookahead.every", "training.lookahead.share"),
+        "the slow weights are never returned to",
+        lambda config: {} if 0 < config.training.lookahead.every <= steps_of(config.training) else _NO_LOOKAHEAD,
+    ),
+    unless("training.optimiser.shift_factor", "the family has no norms", lambda config: config.net.family != "conv"),
     unless(
         "training.optimiser.center_factor",
         "the family has no blocks of 3x3 kernels",

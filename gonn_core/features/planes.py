@@ -8,6 +8,9 @@ input). Stones of the player who moves now are *own* on every board. Moves are c
 a move after which the board is the same, a handicap stone played at the start is one too. Ours, for the documents do
 not say: before a game's first move the board that it began with, setup stones included, repeats itself.
 
+After these come planes of the mover's rank: one of eight is ones all over the board (GoNN: Ranks as an Input, June
+2018; there 64 pairs of rank and server, embedded in 8 numbers).
+
 History dropping hides the boards older than the moves that are kept. A hidden board is empty (`zero`), or a copy of the
 oldest one that is still shown, the present one when none is (`copy`): to the net, nothing happened before.
 """
@@ -17,12 +20,12 @@ import numpy as np
 from gonn_core.features.cazenave_ladders import make_workspaces, mark_ladders
 from gonn_core.features.gonn import HISTORY, PLANES, fill_bits, fill_numbers
 from gonn_core.features.marks import ROOM, make_tables, mark_rows, write_bits, write_numbers
-from gonn_core.features.sets import computed_planes
+from gonn_core.features.sets import RANK_GROUPS, computed_planes
 from gonn_core.features.source import PlaneSource
 from gonn_core.features.stored_ladders import StoredMarks, look_up_marks
 from gonn_core.go import jit
 from gonn_core.go.jit import kernel, lowest_bit
-from gonn_core.go.layout import FIRST, FLAGS, WHITE_TO_MOVE
+from gonn_core.go.layout import FIRST, FLAGS, RANK_MISSING, WHITE_TO_MOVE
 from gonn_core.go.points import POINTS, SIZE, SYMMETRY, WORDS
 from gonn_core.settings.features import FeatureConfig
 
@@ -63,6 +66,31 @@ def _add_bits(stones, moves, rows, symmetries, keep, boards, copy, first, out):
         for k in range(_mark(stones, moves, rows[j], keep[j], boards, copy, SYMMETRY[symmetries[j]], marks)):
             mark = first + marks[k]
             out[j, mark >> 3] |= 0x80 >> (mark & 7)
+
+
+FIRST_RANKS = np.array([RANK_MISSING + 1, 0, 3, 5, 6, 7, 8])
+"""Lowest rank of each of `RANK_GROUPS` after the first, as in go/layout.py; unknown ones are below."""
+
+
+@kernel
+def _fill_board_numbers(planes, first, out):
+    for j in range(len(planes)):
+        for point in range(POINTS):
+            out[j, first + planes[j] * POINTS + point] = 1
+
+
+@kernel
+def _fill_board_bits(planes, first, out):
+    for j in range(len(planes)):
+        for point in range(POINTS):
+            mark = first + planes[j] * POINTS + point
+            out[j, mark >> 3] |= 0x80 >> (mark & 7)
+
+
+def rank_groups(source: PlaneSource, rows: np.ndarray) -> np.ndarray:
+    """(B,) int64: the group of the mover's rank at each row."""
+    white = source.moves[rows, FLAGS] & WHITE_TO_MOVE
+    return np.searchsorted(FIRST_RANKS, source.ranks[source.game[rows], white], side="right")
 
 
 def packed_bytes(features: FeatureConfig) -> int:
@@ -116,6 +144,9 @@ def make_planes(
             add, copy = _add_bits if packed else _add_numbers, features.past_boards_dropped == "copy"
             boards = features.past_boards
             add(source.stones, source.moves, rows, symmetries, keep, boards, copy, PLANES * POINTS, out)
+        if features.ranks:
+            fill_board = _fill_board_bits if packed else _fill_board_numbers
+            fill_board(rank_groups(source, rows), (planes - len(RANK_GROUPS)) * POINTS, out)
         return
     tables = make_tables(computed_planes(features), features.set == "go_nn")
     marks, counts = np.empty((count, ROOM), np.uint16), np.empty(count, np.int64)

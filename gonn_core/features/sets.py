@@ -25,7 +25,7 @@ def _gonn(features: FeatureConfig) -> list[str]:
     names |= {*_history(features), *_some("ko", features.ko)}
     names |= {"ladder_atari", "ladder_two_liberties"} if features.ladders else set()
     names |= {"ladder_moves"} if features.ladders is True else set()
-    return [*(name for name in gonn.PLANE_NAMES if name in names), *past_board_names(features.past_boards)]
+    return [*(name for name in gonn.PLANE_NAMES if name in names), *_after_gonns(features)]
 
 
 def _go_nn(features: FeatureConfig) -> list[str]:
@@ -90,6 +90,16 @@ def past_board_names(boards: int) -> tuple[str, ...]:
     return tuple(f"{side}_stone_{ago}_ago" for ago in range(1, boards + 1) for side in SIDES)
 
 
+RANK_GROUPS = ("unknown", "kyu", "1d_3d", "4d_5d", "6d", "7d", "8d", "9d")
+"""Of the mover's rank; professionals are among the last."""
+
+
+def _after_gonns(features: FeatureConfig) -> tuple[str, ...]:
+    """Names of the planes after the 26 of GoNN's kernel."""
+    ranks = tuple(f"rank_{group}" for group in RANK_GROUPS) if features.ranks else ()
+    return past_board_names(features.past_boards) + ranks
+
+
 def _some(name: str, wanted: bool) -> list[str]:
     return [name] if wanted else []
 
@@ -132,7 +142,7 @@ def computed_planes(features: FeatureConfig) -> tuple[str, ...]:
     """Names of the planes that `planes.make_planes` writes: the chosen ones, but all 26 of gonn, whose kernel knows no
     fewer."""
     chosen = plane_names(features)
-    return gonn.PLANE_NAMES + past_board_names(features.past_boards) if features.set == "gonn" else chosen
+    return gonn.PLANE_NAMES + _after_gonns(features) if features.set == "gonn" else chosen
 
 
 def plane_indices(features: FeatureConfig) -> np.ndarray:

@@ -90,9 +90,14 @@ class PlaneSource(NamedTuple):
     setup_first: np.ndarray  # (G,) int64: where a game's codes begin in `setup`
     setup_count: np.ndarray  # (G,) int32
     setup: np.ndarray  # (S,) int16 codes colour*361 + point in file order
+    ranks: np.ndarray  # (G, 2) int16: Black's and White's
 
 
 _LAYOUT = {"stones": ("u8", 12), "ladders": ("u8", 6), "moves": ("i2", 4), "game": ("i4", 0), "setup": ("i2", 0)}
+
+
+STRONGEST = np.full((1, 2), 8, np.int16)
+"""Ranks where none are known, as of 9 dan: as a net that knows ranks plays, and answers positions."""
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -105,11 +110,14 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def plane_source(store) -> PlaneSource:
     """The source of an open position store, or of anything with `stones`, `ladders` and `moves`.
 
-    Where there is no `game`, all rows belong to games without setup stones. Copies nothing but two numbers a game.
+    Where there is no `game`, all rows belong to games of 9 dan without setup stones. Copies nothing but four numbers a
+    game.
     Raises ValueError for arrays of another shape or type.
     """
     count = len(store.stones)
-    games = getattr(store, "games", np.zeros(1, GAME))
+    games = getattr(store, "games", None)
+    ranks = STRONGEST if games is None else np.stack([games["black_rank"], games["white_rank"]], 1)
+    games = np.zeros(1, GAME) if games is None else games
     arrays = {
         "stones": store.stones,
         "ladders": store.ladders,
@@ -118,6 +126,7 @@ def plane_source(store) -> PlaneSource:
         "setup_first": np.ascontiguousarray(games["setup_first"]),
         "setup_count": np.ascontiguousarray(games["setup_count"]),
         "setup": getattr(store, "setup", np.zeros(0, np.int16)),
+        "ranks": ranks,
     }
     for name, (dtype, columns) in _LAYOUT.items():
         array = arrays[name]

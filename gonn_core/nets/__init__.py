@@ -9,8 +9,8 @@ follows from the configuration, the names of its planes and `init_seed` (numeric
 from gonn_core.nets.cost import (
     count_parameters,
     decayed,
-    flops_per_sample,
     gradient_factors,
+    hidden_matrices,
     multiply_adds,
     trainable_parameters,
 )
@@ -22,8 +22,8 @@ __all__ = [
     "build_net",
     "count_parameters",
     "decayed",
-    "flops_per_sample",
     "gradient_factors",
+    "hidden_matrices",
     "multiply_adds",
     "trainable_parameters",
     "trial_net",

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import TrialConfig
+from gonn_core.go.points import POINTS
 from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.parts.norm import BatchNorm
 
@@ -41,8 +42,11 @@ class Float32Dense(nn.Module):
         out_features: int,
         bias: bool = True,
         scale: float = OUT_SCALE,
+        times: int = POINTS,
     ):
+        """times: how often a sample applies it, for counting operations."""
         super().__init__()
+        self.times = times
         self.kernel = parameter(scale * draws.he(f"{name}.kernel", (out_features, in_features), in_features))
         self.bias = constant(out_features, 0.0) if bias else None
 
@@ -51,6 +55,9 @@ class Float32Dense(nn.Module):
             if x.dim() == 2:
                 return F.linear(x.float(), self.kernel, self.bias)
             return F.conv2d(x.float(), self.kernel[:, :, None, None], self.bias).flatten(2)
+
+    def multiply_adds(self) -> int:
+        return self.times * self.kernel.numel()
 
 
 class HeadLoss(NamedTuple):
@@ -107,8 +114,10 @@ class Pooled(nn.Module):
 
     def __init__(self, draws: Draws, name: str, width: int, outputs: int):
         super().__init__()
-        self.inner = Float32Dense(draws, f"{name}.inner", in_features=width, out_features=self.hidden, scale=1.0)
-        self.out = Float32Dense(draws, f"{name}.out", in_features=self.hidden, out_features=outputs)
+        self.inner = Float32Dense(
+            draws, f"{name}.inner", in_features=width, out_features=self.hidden, scale=1.0, times=1
+        )
+        self.out = Float32Dense(draws, f"{name}.out", in_features=self.hidden, out_features=outputs, times=1)
 
     def forward(self, body: torch.Tensor) -> torch.Tensor:
         return self.out(F.relu(self.inner(body.float().mean((2, 3)))))
@@ -200,7 +209,7 @@ class JointReply(AnsweringHead):
 
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
-        self.query = Float32Dense(draws, f"{name}.query", in_features=width, out_features=self.size, scale=1.0)
+        self.query = Float32Dense(draws, f"{name}.query", in_features=width, out_features=self.size, scale=1.0, times=1)
         # a bias of the key would be the same for all points
         self.key = Float32Dense(draws, f"{name}.key", in_features=width, out_features=self.size, bias=False, scale=1.0)
 

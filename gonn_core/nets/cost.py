@@ -1,10 +1,10 @@
-"""What a net costs: parameters and floating-point operations, from its configuration alone.
+"""What a net costs: parameters and multiply-adds of a forward pass, from its configuration alone. Training:
+`gonn_core.training.cost`.
 
-Counted are the multiplications and additions of convolutions and matrices, 2 operations per multiply-add, a full kernel
-at each of the 361 points (the padded rim included), as often as the forward pass applies it, and attention's products
-of queries with keys and of weights with values. Not counted: what is made once a batch (maps of codes and offsets),
-norms, activations, softmax, pooling, chain maxima, scans along diagonals, the stem's sum of two kernels; together under
-1 % at width 192, more in narrow nets.
+Counted are convolutions and matrices, a full kernel at each of the 361 points (the padded rim included), as often as
+the forward pass applies it, and attention's products of queries with keys and of weights with values. Not counted: what
+is made once a batch (maps of codes and offsets), norms, activations, softmax, pooling, chain maxima, scans along
+diagonals, the stem's sum of two kernels; together under 1 % at width 192, more in narrow nets.
 
 What a configuration's net is, in a few numbers: a part whose code was changed makes another net of the same
 settings, which nobody may take for the one that a trial was trained with (`gonn_core.trial.directory.other_net`).
@@ -37,19 +37,31 @@ def gradient_factors(net: nn.Module, optimiser: OptimiserConfig) -> dict[str, fl
 
     A float for a whole parameter; for the blocks' 3x3 kernels a float32 tensor (1, 1, 3, 3) to broadcast,
     `center_factor` in the middle and 1 around. The head's last norm and last convolution have `head_factor`, those of
-    the ladder head LADDERS_FACTOR.
+    the ladder head LADDERS_FACTOR, other norms' shifts `shift_factor`.
     """
     factors: dict[str, float | torch.Tensor] = {}
     for name, values in net.named_parameters():
+        if name.endswith(".beta") and optimiser.shift_factor != 1:
+            factors[name] = optimiser.shift_factor
         if name in _HEAD_SLOW and optimiser.head_factor != 1:
             factors[name] = optimiser.head_factor
         if name in _LADDERS_SLOW:
             factors[name] = LADDERS_FACTOR
-        if name.startswith("blocks.") and values.dim() == 4 and optimiser.center_factor != 1:
+        if name.startswith("blocks.") and values.shape[2:] == (3, 3) and optimiser.center_factor != 1:
             mask = torch.ones(1, 1, 3, 3)
             mask[:, :, 1, 1] = optimiser.center_factor
             factors[name] = mask
     return factors
+
+
+def hidden_matrices(net: nn.Module) -> list[str]:
+    """Names of the kernels and matrices between stem and head that mix channels: what Muon is for."""
+    return [
+        name
+        for name, values in net.named_parameters()
+        if name.startswith(("blocks.", "inserted.", "layers.")) and not name.endswith("bias")
+        if values.dim() in (2, 4) and values.shape[1] > 1
+    ]
 
 
 def decayed(net: nn.Module) -> list[str]:
@@ -70,10 +82,10 @@ def trainable_parameters(module: nn.Module) -> int:
 
 def multiply_adds(net: NetConfig, planes: int) -> int:
     """Multiply-adds of one sample's forward pass."""
-    return _multiply_adds(_skeleton(net, planes), "")
+    return module_multiply_adds(_skeleton(net, planes))
 
 
-def _multiply_adds(module: nn.Module, prefix: str) -> int:
+def module_multiply_adds(module: nn.Module, prefix: str = "") -> int:
     """Of one module; one that knows better than its parameters' shapes tell says so in `multiply_adds()`, its children
     included."""
     if (own := getattr(module, "multiply_adds", None)) is not None:
@@ -85,12 +97,7 @@ def _multiply_adds(module: nn.Module, prefix: str) -> int:
             total += POINTS * values.numel() * getattr(module, "kernel_uses", 1)
         elif values.dim() == 2:  # a matrix: applied once to the pooled statistics
             total += values.numel()
-    return total + sum(_multiply_adds(child, f"{prefix}{name}.") for name, child in module.named_children())
-
-
-def flops_per_sample(net: NetConfig, planes: int) -> int:
-    """Operations of one sample's forward pass: 2 per multiply-add."""
-    return 2 * multiply_adds(net, planes)
+    return total + sum(module_multiply_adds(child, f"{prefix}{name}.") for name, child in module.named_children())
 
 
 def _skeleton(net: NetConfig, planes: int) -> PolicyNet:

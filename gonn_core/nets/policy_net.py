@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.features.gonn import HISTORY
@@ -28,34 +29,41 @@ LARGEST_SCALE = 10.0
 
 
 class Affine(NamedTuple):
-    """What is fed to a net: (planes - shift) * scale, both (C,) float32."""
+    """What is fed to a net: (planes - shift) * scale, both (C,) float32; then, of whitened planes, matrix (C, C)
+    float32 times that."""
 
     shift: np.ndarray
     scale: np.ndarray
+    matrix: np.ndarray | None = None
 
 
 def measured(features: FeatureConfig, source: PlaneSource, rows) -> Affine:
-    """Shift and scale for `features.normalisation` (grand or per_plane), from an evenly spaced sample of the positions
-    at `rows`. Raises ValueError."""
+    """What `features.normalisation` asks for, from an evenly spaced sample of the positions at `rows`. Raises
+    ValueError."""
     count = min(SAMPLE, len(rows))
-    means = plane_means(features, source, rows[np.arange(count) * len(rows) // max(count, 1)])
-    return {"grand": grand, "per_plane": per_plane}[features.normalisation](means)
+    both = plane_moments(features, source, rows[np.arange(count) * len(rows) // max(count, 1)])
+    if features.normalisation == "whitened":
+        return whitened(both)
+    return {"grand": grand, "per_plane": per_plane}[features.normalisation](np.diagonal(both))
 
 
-def plane_means(features: FeatureConfig, source: PlaneSource, rows, batch: int = 256) -> np.ndarray:
-    """(C,) float64: share of ones in each chosen plane over the positions at `rows`, whole histories shown. Raises
-    ValueError for no rows."""
+def plane_moments(features: FeatureConfig, source: PlaneSource, rows, batch: int = 256) -> np.ndarray:
+    """(C, C) float64: share of points at which two of the chosen planes are ones over the positions at `rows`, whole
+    histories shown; on the diagonal the means. Raises ValueError for no rows."""
     rows = np.asarray(rows, np.int64)
     if not len(rows):
         raise ValueError("means of planes need positions")
-    ones = np.zeros(len(computed_planes(features)), np.int64)
+    chosen = plane_indices(features)
+    both = np.zeros((len(chosen), len(chosen)))
     for first in range(0, len(rows), batch):
         some = rows[first : first + batch]
-        planes, targets = np.empty((len(some), len(ones), POINTS), np.uint8), np.empty(len(some), np.int64)
+        planes = np.empty((len(some), len(computed_planes(features)), POINTS), np.uint8)
+        targets = np.empty(len(some), np.int64)
         unturned, keep = np.zeros(len(some), np.uint8), np.full(len(some), HISTORY, np.uint8)
         make_planes(features, source, some, unturned, keep, planes, targets)
-        ones += planes.sum((0, 2), dtype=np.int64)
-    return (ones / (len(rows) * POINTS))[plane_indices(features)]
+        of_planes = planes[:, chosen].swapaxes(0, 1).reshape(len(chosen), -1).astype(np.float32)
+        both += (of_planes @ of_planes.T).astype(np.float64)  # whole numbers below 2^24: exact
+    return both / (len(rows) * POINTS)
 
 
 def per_plane(means: np.ndarray) -> Affine:
@@ -78,29 +86,48 @@ def grand(means: np.ndarray) -> Affine:
     )
 
 
+def whitened(both: np.ndarray) -> Affine:
+    """Planes without correlation at a point, of deviation 1, each as near to what it was as that allows (ZCA), from
+    `plane_moments`; no combination of planes is scaled by more than 10, constant planes are untouched."""
+    means = np.diagonal(both)
+    varying = (means > 0) & (means < 1)
+    variances, axes = np.linalg.eigh((both - np.outer(means, means))[np.ix_(varying, varying)])
+    scales = 1 / np.sqrt(np.maximum(variances, LARGEST_SCALE**-2))
+    matrix = np.eye(len(means))
+    matrix[np.ix_(varying, varying)] = axes * scales @ axes.T
+    shift = np.where(varying, means, 0).astype(np.float32)
+    return Affine(shift, np.ones(len(means), np.float32), matrix.astype(np.float32))
+
+
 class Normalise(nn.Module):
-    """(planes - shift) * scale; buffers `shift` and `scale` (C, 1, 1) float32. The identity until they are set."""
+    """`Affine` as buffers: `shift` and `scale` (C, 1, 1), `matrix` (C, C, 1, 1) where planes are whitened. The identity
+    until they are set."""
 
     shift: torch.Tensor
     scale: torch.Tensor
+    matrix: torch.Tensor | None
 
-    def __init__(self, planes: int):
+    def __init__(self, planes: int, whitens: bool = False):
         super().__init__()
         self.register_buffer("shift", torch.zeros(planes, 1, 1))
         self.register_buffer("scale", torch.ones(planes, 1, 1))
+        self.register_buffer("matrix", torch.eye(planes)[:, :, None, None] if whitens else None)
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return (planes - self.shift) * self.scale
+        scaled = (planes - self.shift) * self.scale
+        return scaled if self.matrix is None else F.conv2d(scaled, self.matrix)
 
     @torch.no_grad()
     def measure(self, features: FeatureConfig, source: PlaneSource, rows) -> None:
-        """Set shift and scale from the training positions at `rows` of a store.
+        """Set the buffers from the training positions at `rows` of a store.
 
         Measured on the evenly spaced sample of `measured`: the same rows give the same bits.
         """
         affine = measured(features, source, rows)
         self.shift.copy_(torch.from_numpy(affine.shift)[:, None, None])
         self.scale.copy_(torch.from_numpy(affine.scale)[:, None, None])
+        if self.matrix is not None and affine.matrix is not None:
+            self.matrix.copy_(torch.from_numpy(affine.matrix)[:, :, None, None])
 
 
 class PolicyNet(nn.Module):

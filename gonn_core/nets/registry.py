@@ -37,7 +37,7 @@ def trial_net(config: TrialConfig, draws: Draws | None = None) -> PolicyNet:
     draws = Draws(config.training.init_seed) if draws is None else draws
     net = build_net(config.net, names, draws, padding(config.features))
     if config.features.normalisation != "none":
-        net.normalise = Normalise(len(names))
+        net.normalise = Normalise(len(names), config.features.normalisation == "whitened")
     if wants_heads(config):
         net.auxiliary = AuxiliaryHeads(config, net.body_width, draws)
     return net

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gonn_core.errors import printable
-from gonn_core.features.source import PlaneSource, read_only
+from gonn_core.features.source import STRONGEST, PlaneSource, read_only
 from gonn_core.go.board import Board
 from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, SIZE, WHITE, WORDS, point_name
@@ -95,6 +95,7 @@ def plane_rows(table: GameTable) -> PlaneSource:
         "setup_first": np.arange(games, dtype=np.int64) * POINTS,
         "setup_count": table.setup_count,
         "setup": table.setup.reshape(games * POINTS),
+        "ranks": np.repeat(STRONGEST, games, 0),
     }
     return PlaneSource(**{name: read_only(array) for name, array in arrays.items()})
 

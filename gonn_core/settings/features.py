@@ -22,6 +22,7 @@ HAS: dict[str, dict[str, tuple]] = {
         "ones": (True,),
         "past_boards": (0, 1, 2, 3, 4, 5),
         "past_boards_dropped": ("zero", "copy"),
+        "ranks": _EITHER,
     },
     "go_nn": {
         "liberties": (0, 3, 4),
@@ -89,8 +90,11 @@ class FeatureConfig(Strict):
     """gonn: own and opponent's stones as they were 1 … k moves ago."""
     past_boards_dropped: Literal["zero", "copy"] = "zero"
     """What a past board shows where history dropping hides it: nothing, or the oldest board that is still shown."""
-    normalisation: Literal["none", "grand", "per_plane"] = "none"
-    """Shift and scale over the training view: one for all planes, or each plane's own (spec: other systems 1.3)."""
+    normalisation: Literal["none", "grand", "per_plane", "whitened"] = "none"
+    """Shift and scale over the training view: one for all planes, or each plane's own (spec: other systems 1.3);
+    whitened: each plane's own shift, and a matrix that takes away what planes tell of each other at a point."""
+    ranks: bool = False
+    """gonn: planes of ones for the mover's rank, in eight groups."""
 
     @model_validator(mode="after")
     def _set_has_these_planes(self):

@@ -66,6 +66,17 @@ class TrunkConfig(Strict):
     """Insert low-rank blocks of 9x1 and 1x9 kernels after three quarters of the blocks: one that uses its kernels in
     both orientations, or two with a kernel pair each (GoNN 3.4); down: one, in one orientation (9x1, then 1x9)."""
     wide_share: Share = "1/3"
+    block: Literal["basic", "inverted", "nested"] = "basic"
+    """Kind of the numbered blocks, those that pool over the board apart. basic: two 3x3 convolutions; inverted: 1x1 to
+    four times the channels, 3x3 within each channel, 1x1 back (Cazenave 2020); nested: 1x1 to half of the channels, two
+    basic blocks of that width, 1x1 back (KataGo)."""
+    squeeze: Literal["none", "scale", "scale_shift"] = "none"
+    """What is made of the means over the board of a block's output: a factor of each channel, or a factor and an
+    addition (squeeze and excitation)."""
+    squeeze_share: Share = "1/8"
+    """Hidden units between the means and these."""
+    zero_last: bool = False
+    """The last kernel of a block starts at 0, so that a block starts as the identity."""
 
     @model_validator(mode="after")
     def _fits_together(self):
@@ -78,8 +89,13 @@ class TrunkConfig(Strict):
         ]
         if self.order != "pre" and others:
             raise ValueError(f"order {self.order}: {others[0]} is of pre-activation trunks")
-        if self.order == "plain" and (self.dilations or self.deleted_channels):
-            raise ValueError("order plain: dilations and deleted_channels are of residual blocks")
+        residual = (self.dilations, self.deleted_channels, self.squeeze != "none", self.zero_last)
+        if self.order == "plain" and any(residual):
+            raise ValueError("order plain: dilations, deleted_channels, squeeze and zero_last are of residual blocks")
+        if self.block != "basic" and (self.order != "pre" or self.deleted_channels):
+            raise ValueError(f"block {self.block}: of order pre, with all channels")
+        if self.block == "nested" and self.width % 8:
+            raise ValueError("block nested: half of the width must be a multiple of 4")
         return self
 
 

@@ -71,7 +71,7 @@ Size = Annotated[int, Field(ge=1, le=4096)]
 
 
 class EncoderConfig(Strict):
-    """Embedding, post-LN DeepNorm encoder layers, a policy head per point. The defaults are tier S without any
+    """Embedding, encoder layers, a policy head per point. The defaults are the fork's tier S without any
     enhancement."""
 
     layers: Annotated[int, Field(ge=1, le=64)] = 6
@@ -79,7 +79,15 @@ class EncoderConfig(Strict):
     width: Size = 192
     ffn: Size = 256
     """Hidden units of the feed-forward part."""
-    ffn_activation: Literal["relu", "square_relu", "swish"] = "relu"
+    ffn_activation: Literal["relu", "square_relu", "swish", "swiglu"] = "relu"
+    """swiglu: swish of a second map, times the first."""
+    order: Literal["post", "pre"] = "post"
+    """post: norms after each sum, with DeepNorm's factors; pre: norms before attention and feed-forward part, and after
+    the last layer (KataGo)."""
+    rotary: bool = False
+    """Queries and keys are turned by their point's row and column (2-D RoPE, as KataGo has it)."""
+    stem_kernel: Literal[1, 3] = 1
+    """Side of the kernel that embeds the planes."""
     input_gate: bool = False
     """Multiply the embedding per point and channel before adding to it; without it only the addition is there."""
     arc_code: bool = False
@@ -106,6 +114,8 @@ class EncoderConfig(Strict):
     def _sizes_fit(self):
         if self.width % self.heads:
             raise ValueError(f"width ({self.width}) must be a multiple of heads ({self.heads})")
+        if self.rotary and self.width // self.heads % 4:
+            raise ValueError("rotary: width / heads must be a multiple of 4")
         if self.depthwise and self.depthwise % 2 == 0:
             raise ValueError("depthwise: an odd side, or 0 for none")
         return self
@@ -123,7 +133,12 @@ class ResidualConfig(Strict):
     """Next move; the reply too; the move after that too."""
 
 
-ACTIVATIONS = {"gonn": ("relu", "prelu"), "conv": ("relu", "elu", "tanh"), "residual": ("relu",), "encoder": ("relu",)}
+ACTIVATIONS = {
+    "gonn": ("relu", "prelu", "mish"),
+    "conv": ("relu", "elu", "tanh"),
+    "residual": ("relu",),
+    "encoder": ("relu",),
+}
 """Family -> activations that `net.activation` can name there."""
 _PARTS = {
     "gonn": ("prelu_init", "norm", "norm_gamma", "stem", "trunk", "head"),
@@ -137,10 +152,13 @@ class NetConfig(Strict):
     """A net. The defaults are each family's bare net: an enhancement is what a base or a card turns on."""
 
     family: Literal["gonn", "conv", "residual", "encoder"] = "gonn"
-    activation: Literal["relu", "prelu", "elu", "tanh"] = "relu"
+    activation: Literal["relu", "prelu", "mish", "elu", "tanh"] = "relu"
+    """mish: x tanh(softplus(x))."""
     prelu_init: Annotated[float, Field(ge=-1, le=1)] = 0.0
-    norm: Literal["batch", "none"] = "batch"
-    """none: the gonn family without batch normalisation; the trainable scale, if there is one, and the shift stay."""
+    norm: Literal["batch", "none", "fixup"] = "batch"
+    """none: the gonn family without batch normalisation; the trainable scale, if there is one, and the shift stay.
+    fixup: the same, and numbered blocks start with their first kernel smaller by the root of their number and their
+    last one at 0 (Fixup, as KataGo has it)."""
     norm_gamma: bool = False
     """Trainable scale in the batch normalisation of the gonn family."""
     stem: StemConfig = StemConfig()

@@ -30,6 +30,12 @@ class OptimiserConfig(Strict):
     head_factor: Annotated[float, Field(gt=0, le=10)] = 0.25
     """Learning-rate factor of the head's last normalisation and last convolution (GoNN: 0.25 from 2018-01-21 on, none
     before)."""
+    shift_factor: Annotated[float, Field(gt=0, le=100)] = 1.0
+    """Learning-rate factor of the norms' shifts, the head's apart (airbench: 64)."""
+    hidden: Literal["same", "muon"] = "same"
+    """muon: the kernels and matrices between stem and head take orthogonal steps; all else is as `kind` says."""
+    muon_factor: Annotated[float, Field(gt=0, le=100)] = 0.1
+    """Their learning rate by the others'."""
     clip_norm: Annotated[float, Field(ge=0)] = 0.0
     """Largest norm of all gradients together, before decay and factors; 0: not clipped (the fork: 1.0; spec: other
     systems 3.2)."""
@@ -40,6 +46,12 @@ class OptimiserConfig(Strict):
             raise ValueError("nesterov needs momentum above 0")
         if self.kind == "adamw" and (self.momentum, self.nesterov) != (0.9, True):
             raise ValueError("adamw has no momentum or nesterov to set")
+        return self
+
+    @model_validator(mode="after")
+    def _factor_of_muon(self):
+        if self.hidden != "muon" and self.muon_factor != 0.1:
+            raise ValueError("muon_factor needs hidden muon")
         return self
 
 
@@ -130,6 +142,15 @@ class AveragingConfig(Strict):
     """The average is (n old + newest)/(n + 1), n the weights that entered before, this at most (as the fork counts)."""
 
 
+class LookaheadConfig(Strict):
+    """Weights that follow the trained ones and take their place: every so many steps both go to the point that lies
+    `share` of the way from the slow to the fast ones (KataGo: 6 steps, 0.5)."""
+
+    every: Annotated[int, Field(ge=0)] = 0
+    """Steps; 0: none."""
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.5
+
+
 class TrainingConfig(Strict):
     """How long and how a net is trained."""
 
@@ -143,6 +164,8 @@ class TrainingConfig(Strict):
     loss_rate_factor: Annotated[float, Field(gt=0, le=1000)] = 1.0
     """Factor of the learning rate from `loss_from` on: the losses' gradients differ in size (GoNN: "a small constant
     factor", whose value it does not give)."""
+    label_smoothing: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of the next move's target that is spread over all points evenly, of cross-entropy in training alone."""
     policy_weight: Weight = 1.0
     """0: the net learns its auxiliary target alone."""
     plane_weights: Literal["mean", "sum", "harmonic"] = "mean"
@@ -151,6 +174,13 @@ class TrainingConfig(Strict):
     """Softmax over empty points but the ko point (spec: other systems 2.5)."""
     auxiliary: AuxiliaryConfig = AuxiliaryConfig()
     averaging: AveragingConfig = AveragingConfig()
+    lookahead: LookaheadConfig = LookaheadConfig()
+    hardest: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of each batch that is trained on: those positions that a small net, trained on all of them at the same
+    time, predicts worst. `samples` counts all."""
+    batch_ramp: Literal[1, 2, 4, 8, 16] = 1
+    """Steps that are made of a batch in the first third of training, half as many in the second, one in the last; each
+    on its part, at a rate smaller by the root of their number."""
     batch_splits: Annotated[int, Field(ge=1, le=1024)] = 1
     """Parts of a batch whose gradients are added up before the step: less memory, the same step."""
     optimiser: OptimiserConfig = OptimiserConfig()
@@ -173,6 +203,12 @@ class TrainingConfig(Strict):
             raise ValueError(f"batch_size must be a multiple of batch_splits ({self.batch_splits})")
         if self.policy_weight == 0 and not any(self.auxiliary.model_dump().values()):
             raise ValueError("policy_weight 0 needs an auxiliary loss to learn")
+        if self.batch_ramp > 1 and self.batch_splits > 1:
+            raise ValueError("batch_ramp and batch_splits: one of the two")
+        if self.batch_size // self.batch_ramp * self.hardest < 1:
+            raise ValueError("hardest and batch_ramp leave no position of a batch for a step")
+        if self.label_smoothing and (self.loss != "cross_entropy" or self.mask_illegal):
+            raise ValueError("label_smoothing: of cross_entropy over all points")
         if self.loss_from and self.loss == "cross_entropy":
             raise ValueError("loss_from needs a loss other than cross_entropy")
         if self.loss_rate_factor != 1 and not self.loss_from:

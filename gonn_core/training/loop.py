@@ -1,30 +1,28 @@
 """`Trainer`: a net, its optimiser and its counters; one call, one step. Its state can be taken out and put back bit for
 bit.
 
-With it two things that follow training: averaged weights, after the lczero fork's stochastic weight averaging (spec:
-other systems 3.2), which are evaluated and kept while training continues from the raw weights; and a learning rate that
-is halved when the training loss stops falling (spec: other systems 4.5).
+With it what follows training: averaged weights, after the lczero fork's stochastic weight averaging (spec: other
+systems 3.2), which are evaluated and kept while training continues from the raw weights; Lookahead, whose slow weights
+training returns to; and a learning rate that is halved when the training loss stops falling (spec: other systems 4.5).
 """
 
 import copy
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import torch
 
 from gonn_core.config import ScheduleConfig, TrialConfig
-from gonn_core.nets import PolicyNet, decayed, gradient_factors, trial_net
-from gonn_core.settings.training import AveragingConfig
+from gonn_core.nets import PolicyNet, trial_net
+from gonn_core.settings.training import AveragingConfig, LookaheadConfig
 from gonn_core.training.batches import Batch
 from gonn_core.training.compiling import Compile, check_graphs, compiled_body
-from gonn_core.training.objective import LossSums, Objective
-from gonn_core.training.optimiser import AdamW, Optimiser, Sgd, decay_coefficient
-from gonn_core.training.schedule import learning_rate
+from gonn_core.training.objective import LossSums, Objective, split
+from gonn_core.training.optimiser import make_optimiser
+from gonn_core.training.schedule import learning_rate, ramp_parts
+from gonn_core.training.selection import Selection
 
 MEMORY_FORMATS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
-
-OPTIMISERS: dict[str, Callable[..., Optimiser]] = {"sgd": Sgd, "adamw": AdamW}
-"""`training.optimiser.kind` -> class."""
 
 
 class Diverged(RuntimeError):
@@ -52,21 +50,24 @@ class Trainer:
         training = config.training
         if compile == "graphs":
             check_graphs(config)
+        layout = MEMORY_FORMATS[memory_format]
         if net is None:
-            layout = MEMORY_FORMATS[memory_format]
             net = trial_net(config).to(device=device, memory_format=layout)  # type: ignore[call-overload]
         self.net: PolicyNet = net.train()
         self._is_compiled = compile != "none"
         self._objective = Objective(config, self.net, compiled_body(self.net.body, compile, device.type))
-        self._optimiser = OPTIMISERS[training.optimiser.kind](
-            dict(self.net.named_parameters()),
-            training.optimiser,
-            decay_coefficient(training.optimiser, rows),
-            decayed(self.net),
-            gradient_factors(self.net, training.optimiser),
-        )
+        self._optimiser = make_optimiser(self.net, training.optimiser, rows)
+        self._selection = Selection(config, rows, device, layout) if training.hardest < 1 else None
+        self._lookahead = Lookahead(training.lookahead, self.net) if training.lookahead.every else None
         self._stalling = StallHalving(training.schedule, device) if training.schedule.kind == "stall_halving" else None
         self._average = Average(training.averaging, self.net) if training.averaging.every else None
+        followers = {
+            "stall": self._stalling,
+            "average": self._average,
+            "lookahead": self._lookahead,
+            "selection": self._selection,
+        }
+        self._followers = {name: part for name, part in followers.items() if part is not None}
         heads = self.net.auxiliary
         answering = () if heads is None else heads.answering
         self._sums = LossSums(heads or (), answering, not self._objective.is_nats, device)
@@ -82,24 +83,36 @@ class Trainer:
         compiled."""
         if self._is_compiled:
             before = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
+            batch = split(batch, ramp_parts(self.config.training, self.samples))[0]
             self._objective.backward(self.net, batch, self.samples)
             self._optimiser.zero_grad()
             self.net.load_state_dict(before)  # statistics of norms, passes of dropout
 
     def step(self, batch: Batch) -> torch.Tensor:
-        """One update on one batch. Returns the mean loss that it minimises (by default cross-entropy in nats), a scalar
-        on the device."""
+        """The updates on one batch: one, or several in the first part of a `batch_ramp`. Returns the mean loss that the
+        last one minimises (by default cross-entropy in nats), a scalar on the device."""
+        parts = ramp_parts(self.config.training, self.samples)
+        for part in split(batch, parts) if parts > 1 else (batch,):
+            loss = self._update(part, parts**-0.5)
+        steps = self.samples // self.config.training.batch_size
+        if self._lookahead is not None:
+            self._lookahead.step(steps)
+        if self._average is not None:
+            self._average.step(steps)
+        return loss
+
+    def _update(self, batch: Batch, factor: float) -> torch.Tensor:
         training, count = self.config.training, len(batch.targets)
+        self.rate = factor * learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
+        if self._selection is not None:
+            batch = self._selection.hardest(batch, self.rate / training.optimiser.learning_rate)
         self._optimiser.zero_grad()
         losses = self._objective.backward(self.net, batch, self.samples)
-        self.rate = learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
         self._optimiser.step(self.rate)
         self.samples += count
-        self._sums.add(losses, count)
+        self._sums.add(losses, len(batch.targets))
         if self._stalling:
             self._stalling.add(losses.total, count)
-        if self._average is not None:
-            self._average.step(self.samples // training.batch_size)
         return losses.total
 
     def train_means(self) -> dict[str, float]:
@@ -119,13 +132,10 @@ class Trainer:
 
     def state(self) -> dict[str, torch.Tensor]:
         """Everything that later steps depend on (the tensors themselves): `net.*`, `momentum.*` (the optimiser's
-        moments), `loss.*` (the sums since `forget_loss`), `samples`, and `stall.*`, `average.*` where the configuration
-        has them."""
+        moments), `loss.*` (the sums since `forget_loss`), `samples`, and `stall.*`, `average.*`, `lookahead.*`,
+        `selection.*` where the configuration has them."""
         groups = {"net": self.net.state_dict(), "momentum": self._optimiser.state(), "loss": self._sums.state()}
-        if self._stalling:
-            groups["stall"] = self._stalling.state()
-        if self._average is not None:
-            groups["average"] = self._average.state()
+        groups |= {name: part.state() for name, part in self._followers.items()}
         tensors = {f"{group}.{name}": tensor for group, members in groups.items() for name, tensor in members.items()}
         return {**tensors, "samples": torch.tensor(self.samples)}
 
@@ -141,10 +151,8 @@ class Trainer:
             raise ValueError(f"weights of another net: {error}") from None
         self._optimiser.load_state(groups["momentum"])
         self._sums.load_state(groups["loss"])
-        if self._stalling:
-            self._stalling.load_state(groups["stall"])
-        if self._average is not None:
-            self._average.load_state(groups["average"])
+        for name, part in self._followers.items():
+            part.load_state(groups[name])
         self.samples = int(state["samples"])
 
 
@@ -186,6 +194,32 @@ class Average:
         self.net.load_state_dict(
             {name.removeprefix("net."): tensor for name, tensor in state.items() if name != "count"}
         )
+
+
+class Lookahead:
+    """Slow weights: every so many steps they go `share` of the way to the trained ones, which then continue from
+    there (Zhang and others 2019)."""
+
+    def __init__(self, config: LookaheadConfig, net: PolicyNet):
+        self._config, self._fast = config, dict(net.named_parameters())
+        self._slow = {name: values.detach().clone() for name, values in self._fast.items()}
+
+    @torch.no_grad()
+    def step(self, steps: int) -> None:
+        """To be called after each step of training; `steps`: how many there have been."""
+        if steps % self._config.every:
+            return
+        for name, slow in self._slow.items():
+            self._fast[name].copy_(slow.lerp_(self._fast[name], self._config.share))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The slow weights by parameter name (the tensors themselves)."""
+        return dict(self._slow)
+
+    def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Continue from what `state` returned."""
+        for name, slow in self._slow.items():
+            slow.copy_(state[name])
 
 
 SMALLEST = 2.0**-10

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import reduce
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -118,7 +119,8 @@ class Objective:
     def is_nats(self) -> bool:
         """Whether the loss minimised is the next move's cross-entropy and nothing else, in a net of one output
         plane."""
-        plain = self._training.loss == "cross_entropy" and self._training.policy_weight == 1
+        training = self._training
+        plain = training.loss == "cross_entropy" and training.policy_weight == 1 and not training.label_smoothing
         return plain and self._planes == 1 and not self._weights
 
     def backward(self, net: PolicyNet, batch: Batch, samples: int) -> Losses:
@@ -165,6 +167,8 @@ class Objective:
         else:
             with torch.no_grad():
                 nats = _scaled(cross_entropy(logits, part.targets), share)
+        if (spread := training.label_smoothing) and kind == "cross_entropy":
+            total = (1 - spread) * total - spread * share * logits.float().log_softmax(1).mean()
         if planes > 1 and training.policy_weight:
             later = future_losses(kind, policies[:, 1:], part.extras["future"], future_counts(whole.extras))
             weights = PLANE_WEIGHTS[training.plane_weights](planes)
@@ -178,9 +182,9 @@ def loss_kind(training: TrainingConfig, samples: int) -> str:
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:
-    """The batch in `parts` parts of one size, in order."""
-    size = len(batch.targets) // parts
-    pieces = [slice(start, start + size) for start in range(0, size * parts, size)]
+    """The batch in `parts` parts, in order, of sizes that differ by one at most."""
+    ends = [len(batch.targets) * part // parts for part in range(parts + 1)]
+    pieces = [slice(*each) for each in pairwise(ends)]
     return [
         Batch(batch.planes[piece], batch.targets[piece], {name: values[piece] for name, values in batch.extras.items()})
         for piece in pieces

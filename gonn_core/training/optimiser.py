@@ -1,4 +1,4 @@
-"""Optimisers of a net's named parameters: `Sgd` and `AdamW`, both with learning-rate factors per element.
+"""Optimisers of a net's named parameters: `Sgd`, `AdamW` and `Muon`, all with learning-rate factors per element.
 
 Torch's functional forms are used: its classes import torch's compiler, over a second of every process that trains.
 """
@@ -11,6 +11,7 @@ from torch.optim.adamw import adamw
 from torch.optim.sgd import sgd
 
 from gonn_core.config import OptimiserConfig
+from gonn_core.nets import decayed, gradient_factors, hidden_matrices
 
 MINIMUM_ROWS = 1000
 """Weight decay is divided by the number of training rows, but by no less than this (spec: GoNN 4.2)."""
@@ -192,3 +193,90 @@ class AdamW(Optimiser):
     def state(self) -> dict[str, torch.Tensor]:
         """`step.*`, `exp_avg.*` and `exp_avg_sq.*` by parameter name (the tensors themselves)."""
         return {f"{part}.{name}": tensor for name, moments in self._moments.items() for part, tensor in moments.items()}
+
+
+MUON_MOMENTUM = 0.95
+NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
+"""Coefficients of Jordan's iteration: singular values between 0 and 1 end between 0.7 and 1.2."""
+ITERATIONS = 5
+
+
+def orthogonal(matrices: torch.Tensor) -> torch.Tensor:
+    """(K, rows, columns) float32 -> nearly U V^T of each one's singular value decomposition U S V^T, by
+    `ITERATIONS` of Newton and Schulz."""
+    a, b, c = NEWTON_SCHULZ
+    tall = matrices.shape[1] > matrices.shape[2]
+    x = matrices.mT if tall else matrices
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    for _ in range(ITERATIONS):
+        square = x @ x.mT
+        x = a * x + (b * square + c * square @ square) @ x
+    return x.mT if tall else x
+
+
+class Muon(Optimiser):
+    """Momentum, made orthogonal: for kernels and matrices, a row for each output channel (K. Jordan 2024; KataGo since
+    December 2025).
+
+    m = 0.95 m + g; w -= rate * c * w + muon_factor * rate * factor * sqrt(max(1, rows/columns)) orthogonal(g + 0.95 m).
+    Parameters of one shape are stacked.
+    """
+
+    def _prepare(self, decays: Mapping[str, float], factors: Mapping[str, float | torch.Tensor]) -> None:
+        self._decays = decays
+        self._factors = {
+            name: factor.to(self._parameters[name].device) if isinstance(factor, torch.Tensor) else factor
+            for name, factor in factors.items()
+        }
+        self._momentum = {name: torch.zeros_like(parameter) for name, parameter in self._parameters.items()}
+
+    def _update(self, rate: float) -> None:
+        shapes: dict[torch.Size, dict[str, torch.Tensor]] = defaultdict(dict)
+        for name, gradient in self._gradients(self._parameters).items():
+            moment = self._momentum[name].mul_(MUON_MOMENTUM).add_(gradient)
+            shapes[gradient.shape][name] = gradient.add(moment, alpha=MUON_MOMENTUM).float().flatten(1)
+        for shape, steps in shapes.items():
+            made = orthogonal(torch.stack([*steps.values()]))
+            size = self._config.muon_factor * rate * max(1.0, made.shape[1] / made.shape[2]) ** 0.5
+            for name, step in zip(steps, made, strict=True):
+                parameter = self._parameters[name]
+                parameter.mul_(1 - rate * self._decays[name])
+                parameter.sub_(size * self._factors.get(name, 1.0) * step.view(shape))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Momentum by parameter name (the tensors themselves)."""
+        return dict(self._momentum)
+
+
+class Both(Optimiser):
+    """Muon and the optimiser of all other parameters as one: gradients are clipped together."""
+
+    def __init__(self, rest: Optimiser, muon: Optimiser, config: OptimiserConfig):
+        self._parts, self._config = (rest, muon), config
+        self._parameters = {name: values for part in self._parts for name, values in part._parameters.items()}
+
+    def _update(self, rate: float) -> None:
+        for part in self._parts:
+            part._update(rate)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Of both."""
+        return {name: tensor for part in self._parts for name, tensor in part.state().items()}
+
+
+KINDS: dict[str, type[Optimiser]] = {"sgd": Sgd, "adamw": AdamW}
+"""`training.optimiser.kind` -> class."""
+
+
+def make_optimiser(net: torch.nn.Module, config: OptimiserConfig, rows: int) -> Optimiser:
+    """Of a net that is trained on a view of `rows` positions."""
+    parameters, decay = dict(net.named_parameters()), decay_coefficient(config, rows)
+    hidden = hidden_matrices(net) if config.hidden == "muon" else []
+
+    def of(kind: type[Optimiser], names: Collection[str]) -> Optimiser:
+        own = {name: parameters[name] for name in parameters if name in names}
+        factors = {name: factor for name, factor in gradient_factors(net, config).items() if name in own}
+        return kind(own, config, decay, set(decayed(net)) & set(own), factors)
+
+    rest = of(KINDS[config.kind], set(parameters) - set(hidden))
+    return Both(rest, of(Muon, hidden), config) if hidden else rest

@@ -68,3 +68,10 @@ def learning_rate(training: TrainingConfig, samples: int) -> float:
     if training.loss_rate_factor != 1 and samples >= training.loss_from:
         factor *= training.loss_rate_factor
     return training.optimiser.learning_rate * factor
+
+
+def ramp_parts(training: TrainingConfig, samples: int) -> int:
+    """Parts of the batch that starts when `samples` samples have been seen, a step each: `batch_ramp` in the first
+    third of training, half of that in the second, 1 in the last."""
+    third = 3 * samples // training.samples
+    return max(1, training.batch_ramp >> third) if third < 2 else 1

@@ -23,6 +23,7 @@ from orchestration.console import output
 
 ROOT = FOLDER.parent
 TRIALS = ROOT / "results" / "report" / "all-trials.csv"
+RECORD = ROOT / "records" / "README.md"
 SAMPLES = 100_000
 """At which the score of a base is measured."""
 _MEASURED = BUDGET, DATA, "done"
@@ -54,6 +55,11 @@ def generated_texts(registry: Registry) -> Iterator[tuple[Path, str]]:
     page = ROOT / "docs" / "settings.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
     yield page, before + _BEGIN + docs_table() + _END + rest.partition(_END)[2]
+    if RECORD.is_file():
+        from orchestration.study.record import noise_of, read_rows, record_tables  # with torch, for its commands
+
+        before, begin, _ = RECORD.read_text(encoding="utf-8").partition("<!-- rows -->\n")
+        yield RECORD, before + begin + record_tables(read_rows(), noise_of())
     if TRIALS.is_file():
         measured = scores(TRIALS)
         for name in registry.bases:

@@ -14,7 +14,7 @@ from ablations.coverage import load_coverage, sections_of
 from ablations.declarations import FOLDER
 from ablations.registry import TOPICS, Registry, by_topic, load_registry, matching, suggestions, topic_of
 from ablations.schema import Enhancement, budget_label
-from ablations.wording import claim_text, conditions_text, value_text
+from ablations.wording import claim_text, conditions_text, replication_text, value_text, withdrawn_text
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.files.json_files import read_json
 from orchestration.console import notes, output
@@ -229,7 +229,7 @@ def print_card(name: str) -> None:
     claims = Table("claim", "made on", "where", "evidence", box=box.SIMPLE_HEAD, pad_edge=False)
     for claim in card.claims:
         claims.add_row(
-            claim_text(claim) + (f" ({claim.note})" if claim.note else ""),
+            claim_text(claim) + withdrawn_text(claim) + (f" ({claim.note})" if claim.note else ""),
             conditions_text(claim),
             f"{claim.document}: {claim.section}",
             claim.evidence.replace("_", " "),
@@ -249,6 +249,7 @@ def _details(registry: Registry, card: Enhancement) -> Iterator[str]:
         yield "moves the best learning rate: compare at each arm's own rate too"
     sections = "; ".join(f"{document}, {heading}" for document, heading in sections_of(load_coverage(), card.id))
     yield f"topic {topic_of(card)}; described in {sections or 'no document'}"
+    yield from (f"tried elsewhere: {replication_text(each)}" for each in card.replications)
     measured = committed() | last_reported(Workspace.here())[0]
     if card.id in measured:
         yield f"measured: Δ {measured[card.id].text} ({measured[card.id].where})"

@@ -86,7 +86,7 @@ def new_card(
             with_values(bases[0].config, card.values(state), f"--{state}")
         problem = "has neither the off nor the on values"
         raise SettingError("BASE", bases[0].id, problem, "another off value, or --base")
-    document = folder / "documents" / f"{ours[0].document}.yaml"
+    document = folder / "documents" / f"{chosen.document}.yaml"
     if not os.access(document, os.W_OK):
         raise UserError(f"{document}: cannot be written; valid: a checkout of the repository")
     lines = [f"  {path}: {{off: {_yaml(pair['off'])}, on: {_yaml(pair['on'])}}}" for path, pair in toggles.items()]

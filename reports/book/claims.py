@@ -5,11 +5,12 @@ from typing import Any
 
 from ablations.registry import Registry, topic_of
 from ablations.schema import ANY_GAMES, Claim, Enhancement
+from ablations.wording import SYSTEMS, replication_text
 from reports.claims.findings import claim_values, claimed_text
 from reports.claims.verdicts import ClaimVerdict
 from reports.page import Section
 from reports.study.report import Report
-from reports.summary.lines import SYSTEMS, SummaryLine
+from reports.summary.lines import SummaryLine
 from reports.summary.page import StudyFinding, best_findings
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, make_row
@@ -23,6 +24,7 @@ _COLUMNS = (
     Column("study", "study", "left", printed=False),
     *pick(CLAIMS, "source", "note", printed=False),
     Column("effect", "effect on the loss here", "left", brief=False),
+    Column("elsewhere", "tried elsewhere", "left", brief=False),
     Column("how", "command to measure it", "left", command=True),
 )
 _NOTES = (
@@ -43,8 +45,9 @@ def claims_section(registry: Registry, reports: Sequence[Report], lines: Sequenc
         always = {
             "card": card.id,
             "topic": topic_of(card),
-            "system": SYSTEMS.get(card.system, card.system),
+            "system": SYSTEMS[card.system],
             "effect": effects.get(card.id),
+            "elsewhere": "; ".join(map(replication_text, card.replications)) or None,
         }
         title = (("enhancement", f"{card.title}. {card.summary}"),)
         results = {claim.id: best.get((card.id, claim.id)) for claim in card.claims}

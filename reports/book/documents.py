@@ -8,6 +8,7 @@ import numpy as np
 
 from ablations.published_results import Published, PublishedCurve, PublishedGain, PublishedGames, PublishedRow
 from ablations.registry import Registry
+from ablations.wording import SYSTEMS
 from gonn_core.play.rules import RuleSet
 from reports.book.published import NOT_HERE, Ours, comparable, counterparts, coverage, joined, own_row, percent, system
 from reports.page import Section
@@ -43,6 +44,12 @@ _ABOUT: Mapping[str, tuple[str, str, str]] = {
         "Gains of the lczero fork",
         "lczero fork",
         "Of chess nets with soft targets from a search, in points of policy accuracy; here the same changes for Go.",
+    ),
+    "gonn_later": (
+        "GoNN's last word",
+        "GoNN after March 2018",
+        "The last version of GoNN's document, of February 2019: later nets, and what changes are worth in Elo, with "
+        "replicate runs, of nets with a value head and search, trained on Leela Zero's games.",
     ),
 }
 """Published results -> title, author, introduction; GoNN's are in tables of their own."""
@@ -92,7 +99,7 @@ def _nets_table(published: Published, author: str, measured: _Measured) -> Table
     ranked = any(row.rank is not None or row.probability is not None for row in rows)
     columns = tuple(column for column in _NETS if ranked or column.key not in ("rank", "probability"))
     bases = [net for net in measured.nets if net.base and system(measured.registry, net) == published.id]
-    notes = [_RANKS] * ranked + ([] if bases else [f"Bases of this system: {NOT_HERE}."])
+    notes = [_RANKS] * ranked + ([] if bases or published.id not in SYSTEMS else [f"Bases of this system: {NOT_HERE}."])
 
     def as_printed(row: PublishedRow) -> Ours:
         printed = row.printed.get("parameters")

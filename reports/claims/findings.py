@@ -11,7 +11,7 @@ from ablations.data.schema import PREFIX
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast
-from ablations.wording import conditions_text
+from ablations.wording import conditions_text, withdrawn_text
 from gonn_core.config import with_values
 from gonn_core.metrics import METRICS
 from reports.claims.measures import MEASURES, Answer, ClaimContext, Measured
@@ -217,7 +217,7 @@ def claimed_text(claim: Claim) -> str:
         what += " with it" if claim.quantity == "on" else " without it"
     if claim.history != "full":
         what += f", {HISTORY[claim.history]}"
-    return f"{what}: {_value_text(claim)}"
+    return f"{what}: {_value_text(claim)}{withdrawn_text(claim)}"
 
 
 def _value_text(claim: Claim) -> str:

@@ -119,16 +119,16 @@ def structure(net: NetConfig) -> str:
 
 
 FLOPS_COUNTED = (
-    "FLOPs per sample: one forward pass; multiplications and additions of convolutions and matrices, the padded rim "
-    "included, "
-    "without norms, activations and pooling. Training takes about three times as many."
+    "FLOPs per sample: of training; three times the multiplications and additions of convolutions and matrices, the "
+    "padded rim included, of everything that is trained, auxiliary heads too, and the optimiser's; without norms, "
+    "activations and pooling."
 )
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of an arm, or the mean over several: trainable parameters, FLOPs of a forward pass, samples/s alone (None: not
-    measured)."""
+    """Of an arm, or the mean over several: trainable parameters, FLOPs of training by a sample, samples/s alone (None:
+    not measured)."""
 
     parameters: float
     flops: float
@@ -160,19 +160,19 @@ def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
 
 @cache
 def net_cost(config: TrialConfig, cache: Path | None = None) -> tuple[int, int]:
-    """Parameters and FLOPs of a forward pass of a configuration's net. `cache`: folder in which they are kept, for
-    counting builds the net."""
-    net = config.net, config.features
+    """Parameters of a configuration's net and FLOPs of its training by a sample. `cache`: folder in which they are
+    kept, for counting builds the net."""
+    counted = config.net, config.features, config.training.model_copy(update={"init_seed": 0, "data_seed": 0})
 
     def count() -> bytes:
         from gonn_core.features.sets import plane_names  # with torch and numba: only when a table is made
-        from gonn_core.nets.cost import count_parameters, flops_per_sample
+        from gonn_core.nets.cost import count_parameters
+        from gonn_core.training.cost import training_flops
 
-        planes = len(plane_names(config.features))
-        return b"%d %d" % (count_parameters(config.net, planes), flops_per_sample(config.net, planes))
+        return b"%d %d" % (count_parameters(config.net, len(plane_names(config.features))), training_flops(config))
 
-    place = cache / f"{digest(net)}.cost" if cache else None
-    parameters, flops = cached(place, (code("gonn_core") if cache else "", net), count).split()
+    place = cache / f"{digest(counted)}.cost" if cache else None
+    parameters, flops = cached(place, (code("gonn_core") if cache else "", counted), count).split()
     return int(parameters), int(flops)
 
 

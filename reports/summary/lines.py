@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from ablations.registry import Registry
 from ablations.study import Contrast
+from ablations.wording import SYSTEMS
 from reports.cache import Picture
 from reports.figures.marks import draw_forest, legend
 from reports.figures.style import WIDTH, figure_bytes
@@ -24,14 +25,6 @@ from reports.tables.cells import Cell, Table, make_row, of_split
 from reports.tables.entities import EFFECTS, pick
 from reports.worth.effects import EXPLAINED, WORTH, comparison_key, samples_of, worth_values
 
-SYSTEMS = {
-    "gonn": "GoNN",
-    "go_nn": "go-NN",
-    "clark_storkey": "Clark & Storkey",
-    "lczero": "lczero fork",
-    "cazenave": "Cazenave",
-}
-"""Systems in the order of the page, with their names there."""
 _KEYS = (
     *("card", "base", "system", "study", "samples", "delta", "interval", "at_base", "verdict", "could_show", "bound"),
     *("q", "runs", "own", *WORTH, "top1", "parameters", "flops", "speed"),

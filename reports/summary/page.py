@@ -14,7 +14,7 @@ from reports.page import Page, Section, Summary, markdown
 from reports.stats.verdicts import EffectVerdict, counted
 from reports.study.page import trained_sentence
 from reports.study.report import Report, warnings
-from reports.summary.lines import SYSTEMS, SummaryLine, forest, summary_forest, summary_lines, summary_table
+from reports.summary.lines import SummaryLine, forest, summary_forest, summary_lines, summary_table
 from reports.tables import formats
 from reports.tables.writers import csv_text
 from reports.workspace import write_files
@@ -65,7 +65,7 @@ def claim_sentences(reports: Sequence[Report], registry: Registry) -> list[str]:
     best = best_findings(reports)
     sides: tuple[list, list] = ([], [])
     for card in registry.cards.values():
-        for claim in card.claims if card.system in SYSTEMS else ():
+        for claim in card.claims:
             sides[METRICS[claim.metric].source == "net"].append(best.get((card.id, claim.id)))
     effects, counts = ([one.finding for one in side if one is not None and one.finding.tested] for side in sides)
     sentences = []

@@ -9,7 +9,7 @@ from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.config import with_values
 from gonn_core.features.sets import padding, plane_names
-from gonn_core.nets.cost import flops_per_sample, trainable_parameters
+from gonn_core.nets.cost import multiply_adds, trainable_parameters
 from gonn_core.nets.init import ShapesOnly
 from gonn_core.nets.registry import build_net
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
@@ -35,7 +35,7 @@ def test_both_arms_of_every_card_build_and_count(card, budget):
     arms = resolve(REGISTRY, card, budget)
     assert arms.off != arms.on
     assert parameters(arms.off) > 0 and parameters(arms.on) > 0
-    assert flops_per_sample(arms.on.net, len(plane_names(arms.on.features))) > 0
+    assert multiply_adds(arms.on.net, len(plane_names(arms.on.features))) > 0
 
 
 @pytest.mark.parametrize("base", REGISTRY.bases)

@@ -8,7 +8,7 @@ from ablations.registry import load_registry
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.features.sets import plane_names
-from gonn_core.nets.cost import count_parameters, flops_per_sample
+from gonn_core.nets.cost import count_parameters, multiply_adds
 
 REGISTRY = load_registry()
 BASES = [base for base in REGISTRY.bases if base.startswith("lczero-")]
@@ -44,7 +44,7 @@ def test_yardsticks_double_the_layers():
 def test_attention_body_against_equal_operations(budget):
     arms = resolve(REGISTRY, "attention_body", budget)
     assert (arms.off.net.family, arms.on.net.family) == ("gonn", "encoder")
-    conv, attention = (flops_per_sample(arm.net, 26) for arm in (arms.off, arms.on))
+    conv, attention = (multiply_adds(arm.net, 26) for arm in (arms.off, arms.on))
     assert conv == pytest.approx(attention, rel=0.1)
     assert arms.off.training == arms.on.training
 
@@ -106,7 +106,7 @@ def test_flops_are_the_yardstick_where_smolgen_has_most_parameters():
     arms = resolve(REGISTRY, "lczero_all_against_larger", "paper")
     larger, improved = (parameters(arm) for arm in (arms.off, arms.on))
     assert (larger, improved) == (40_158_880, 80_473_216)
-    larger, improved = (flops_per_sample(arm.net, 26) for arm in (arms.off, arms.on))
+    larger, improved = (multiply_adds(arm.net, 26) for arm in (arms.off, arms.on))
     assert round(larger / improved, 1) == 2.1
 
 

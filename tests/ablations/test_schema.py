@@ -2,7 +2,9 @@
 
 import pytest
 
-from ablations.schema import Claim
+from ablations.registry import load_registry
+from ablations.schema import Claim, Enhancement
+from ablations.wording import claim_text, replication_text, withdrawn_text
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError
 
@@ -61,3 +63,24 @@ def test_claims_that_make_no_sense(changes, problem):
     with pytest.raises(SettingError) as error:
         claim(**changes)
     assert problem in str(error.value)
+
+
+def test_a_withdrawn_claim_says_where_and_only_where_the_card_has_a_later_one():
+    card = load_registry().card("parametric_relu")
+    withdrawn = {each.id: withdrawn_text(each) for each in card.claims if each.withdrawn_in}
+    later = next(each for each in card.claims if each.id == "july_loss")
+    assert withdrawn == dict.fromkeys(
+        ("early_loss", "later_loss"), f" [withdrawn by its author in gonn_later: {later.section}]"
+    )
+    assert claim_text(later) == "no change of nats as published"
+    tree = card.model_dump(mode="json") | {"claims": [{**CLAIM, "withdrawn_in": "gonn_later: nowhere"}]}
+    with pytest.raises(
+        SettingError, match="loss is withdrawn_in gonn_later: nowhere, from where the card has no claim"
+    ):
+        parse_model(Enhancement, tree, "card")
+
+
+def test_replications_in_words():
+    (replication,) = load_registry().card("fixup").replications
+    assert replication_text(replication).startswith("lightvector/KataGo#689 (2022-10) (CGLemon's, against batch ")
+    assert "; 1 run an arm): 12 of 40 games won" in replication_text(replication)

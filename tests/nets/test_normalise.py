@@ -7,7 +7,7 @@ import torch
 from gonn_core.config import TrialConfig, parse_config
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
-from gonn_core.nets.policy_net import SAMPLE, Normalise, grand, per_plane, plane_means
+from gonn_core.nets.policy_net import SAMPLE, Normalise, grand, per_plane, plane_moments
 from gonn_core.nets.registry import FAMILIES, trial_net
 from tests.features.configs import CLARK, GO_NN, GONN
 from tests.features.helpers import make_set
@@ -65,9 +65,8 @@ def test_a_new_net_is_set_from_the_training_rows(starter):
     features = GO_NN.model_copy(update={"normalisation": "per_plane"})
     normalise = Normalise(len(plane_names(features)))
     normalise.measure(features, source, rows)
-    expected = per_plane(
-        plane_means(features, source, rows[np.arange(SAMPLE) * len(rows) // SAMPLE] if len(rows) > SAMPLE else rows)
-    )
+    seen = rows[np.arange(SAMPLE) * len(rows) // SAMPLE] if len(rows) > SAMPLE else rows
+    expected = per_plane(np.diagonal(plane_moments(features, source, seen)))
     assert normalise.shift.flatten().tolist() == expected.shift.tolist()
     assert normalise.scale.flatten().tolist() == expected.scale.tolist()
     constant = plane_names(features).index("ones")
@@ -87,16 +86,16 @@ GO_NN_15 = GO_NN.model_copy(update={"liberties": 3, "captures": False})
 def test_means_are_those_of_the_planes(starter):
     source, rows = starter[0], starter[1][::61][:1500]
     for features in (GO_NN, GONN.model_copy(update={"liberties": 2})):
-        means = plane_means(features, source, rows, batch=400)
+        means = plane_moments(features, source, rows, batch=400)
         assert len(means) == len(plane_names(features))
     planes, _ = make_set(GO_NN, source, rows)
-    assert np.allclose(plane_means(GO_NN, source, rows), planes.mean((0, 2)), rtol=1e-12)
+    assert np.allclose(np.diagonal(plane_moments(GO_NN, source, rows)), planes.mean((0, 2)), rtol=1e-12)
 
 
 def test_planes_come_out_with_mean_zero_and_deviation_one_and_constant_ones_as_they_are(starter):
     source, rows = starter[0], starter[1][::61][:1500]
     features = CLARK.model_copy(update={"history": 0})
-    shift, scale = per_plane(plane_means(features, source, rows))
+    shift, scale, _ = per_plane(np.diagonal(plane_moments(features, source, rows)))
     planes = (make_set(features, source, rows, dtype=np.float32)[0] - shift[:, None]) * scale[:, None]
     names = plane_names(features)
     constant = names.index("edge")
@@ -106,9 +105,27 @@ def test_planes_come_out_with_mean_zero_and_deviation_one_and_constant_ones_as_t
             assert abs(planes[:, k].mean(dtype=np.float64)) < 1e-4
             assert scale[k] == 10 or planes[:, k].std(dtype=np.float64) == pytest.approx(1, rel=1e-4)
     assert scale[names.index("ko")] == 10
-    ones = per_plane(plane_means(GO_NN, source, rows))
+    ones = per_plane(np.diagonal(plane_moments(GO_NN, source, rows)))
     at = plane_names(GO_NN).index("ones")
     assert (1 - ones.shift[at]) * ones.scale[at] == 1
+
+
+def test_whitened_planes_tell_nothing_of_each_other(starter):
+    source, rows = starter[0], starter[1][::61][:1500]
+    features = GONN.model_copy(update={"normalisation": "whitened"})
+    normalise = Normalise(len(plane_names(features)), whitens=True)
+    assert torch.equal(normalise(torch.ones(1, 26, 19, 19)), torch.ones(1, 26, 19, 19))
+    normalise.measure(features, source, rows)
+    planes = make_set(GONN, source, rows, dtype=np.float32)[0].reshape(len(rows), 26, 19, 19)
+    constant = plane_names(features).index("on_board")
+    assert torch.equal(normalise(torch.from_numpy(planes))[:, constant], torch.from_numpy(planes[:, constant]))
+    varying = np.delete(planes, constant, 1).swapaxes(0, 1).reshape(25, -1).astype(np.float64)
+    made = normalise(torch.from_numpy(planes)).numpy()
+    made = np.delete(made, constant, 1).swapaxes(0, 1).reshape(25, -1).astype(np.float64)
+    variances, axes = np.linalg.eigh(np.cov(varying))
+    found = axes.T @ np.cov(made) @ axes
+    expected = np.minimum(variances * 100, 1)  # along rare combinations the scale is 10
+    assert np.abs(found - np.diag(expected)).max() < 0.01 and np.abs(made.mean(1)).max() < 1e-3
 
 
 def test_grand_mean_of_the_15_planes():
@@ -118,7 +135,7 @@ def test_grand_mean_of_the_15_planes():
         published[f"{side}_liberties_3_or_more"] = (
             published[f"{side}_liberties_3"] + published[f"{side}_liberties_4_or_more"]
         )
-    shift, scale = grand(np.array([published[name] for name in plane_names(GO_NN_15)]))
+    shift, scale, _ = grand(np.array([published[name] for name in plane_names(GO_NN_15)]))
     assert (
         len(shift) == 15 and shift[0] == pytest.approx(0.154, abs=0.0005) and scale[0] == pytest.approx(2.77, abs=0.005)
     )
@@ -128,6 +145,6 @@ def test_grand_mean_of_the_15_planes():
 def test_nothing_to_normalise_by_is_an_error(starter):
     source, _ = starter
     with pytest.raises(ValueError, match="need positions"):
-        plane_means(GO_NN, source, [])
+        plane_moments(GO_NN, source, [])
     with pytest.raises(ValueError, match="no scale"):
         grand(np.ones(3))

@@ -56,7 +56,7 @@ def test_plain_convolutions(first):
         ({"deleted_channels": True, "dilations": [2]}, "deleted_channels leaves out what dilations would take"),
         ({"order": "post", "ladder_block": True}, "order post: ladder_block is of pre-activation trunks"),
         ({"order": "plain", "wide_blocks": "down"}, "order plain: wide_blocks is of pre-activation trunks"),
-        ({"order": "plain", "dilations": [2]}, "order plain: dilations and deleted_channels are of residual blocks"),
+        ({"order": "plain", "dilations": [2]}, "order plain: dilations, deleted_channels, squeeze and"),
         ({"stem_width": 8}, "stem.width: only a plain trunk"),
     ],
 )

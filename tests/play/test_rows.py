@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.features.sets import computed_planes
-from gonn_core.features.source import PlaneSource
+from gonn_core.features.source import STRONGEST, PlaneSource
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from gonn_core.go.replay import make_workspace, replay_game
 from gonn_core.play.game import Game, copy_game, make_table, plane_rows, present_rows
@@ -52,7 +52,14 @@ def replayed(game: Game) -> PlaneSource:
     written, _ = replay_game(setup, points, colours, stones, ladders, out, True, make_workspace())
     assert written == rows
     return PlaneSource(
-        stones, ladders, out, np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([len(setup)], np.int32), setup
+        stones,
+        ladders,
+        out,
+        np.zeros(rows, np.int32),
+        np.zeros(1, np.int64),
+        np.array([len(setup)], np.int32),
+        setup,
+        STRONGEST,
     )
 
 

@@ -8,7 +8,16 @@ import torch
 
 from tests.training.options import OPTIONS, new_trainer, option_config, real_batches
 
-LIKE_OTHERS = ("squared_error", "mask_illegal", "policy_weight", "stall_halving", "averaging", "conv", "clip_norm")
+LIKE_OTHERS = (
+    "squared_error",
+    "mask_illegal",
+    "policy_weight",
+    "stall_halving",
+    "averaging",
+    "conv",
+    "clip_norm",
+    "label_smoothing",
+)
 
 
 @pytest.mark.parametrize("name", sorted(OPTIONS.keys() - LIKE_OTHERS))

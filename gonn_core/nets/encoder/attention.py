@@ -80,6 +80,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "relu": F.relu,
     "square_relu": square_relu,
     "swish": F.silu,
+    "swiglu": F.silu,
 }
 """By the names in `EncoderConfig`."""
 
@@ -95,6 +96,25 @@ def factor_not_negative(module: nn.Module, values: torch.Tensor) -> torch.Tensor
     with torch.no_grad():
         values.clamp_(min=0)
     return values
+
+
+THETA = 100.0
+"""Of the rotations' frequencies (KataGo: 100, for a board of 19 lines)."""
+
+
+def rotations(size: int) -> torch.Tensor:
+    """(361, size/2) float32 angles of the pairs of a head's `size` numbers at each point: the first half of the pairs
+    by row, the second by column, k-th frequency THETA^(-4k/size)."""
+    frequencies = THETA ** (-torch.arange(size // 4, dtype=torch.float64) / (size // 4))
+    row, column = torch.arange(POINTS) // SIZE, torch.arange(POINTS) % SIZE
+    return torch.cat([axis[:, None] * frequencies for axis in (row, column)], 1).float()
+
+
+def rotated(values: torch.Tensor, angles: torch.Tensor) -> torch.Tensor:
+    """(…, 361, size) with each pair (k, k + size/2) turned by its angle."""
+    first, second = values.chunk(2, -1)
+    cos, sin = (of.to(values.dtype) for of in (angles.cos(), angles.sin()))
+    return torch.cat((first * cos - second * sin, first * sin + second * cos), -1)
 
 
 OFFSETS = 2 * SIZE - 1
@@ -241,6 +261,8 @@ class Attention(nn.Module):
     the weights is not normalised again.
     """
 
+    angles: torch.Tensor | None
+
     def __init__(self, draws: Draws, name: str, encoder: EncoderConfig, value_scale: float):
         super().__init__()
         width = encoder.width
@@ -249,6 +271,8 @@ class Attention(nn.Module):
         self.key = Dense(draws, f"{name}.key", in_features=width, out_features=width)
         self.value = Dense(draws, f"{name}.value", in_features=width, out_features=width, scale=value_scale)
         self.out = Dense(draws, f"{name}.out", in_features=width, out_features=width, scale=value_scale)
+        angles = rotations(width // self.heads) if encoder.rotary else None
+        self.register_buffer("angles", angles, persistent=False)
         form = encoder.additive_gate
         self.beta = None if form == "none" else table(form, self.heads, 0.0)
         self.gamma = table(form, self.heads, 1.0) if encoder.multiplicative_gate else None
@@ -257,6 +281,8 @@ class Attention(nn.Module):
         query, key, value = (
             dense(x).unflatten(2, (self.heads, -1)).transpose(1, 2) for dense in (self.query, self.key, self.value)
         )
+        if self.angles is not None:
+            query, key = rotated(query, self.angles), rotated(key, self.angles)
         if self.beta is not None:
             static = table_at_pairs(self.beta)
             bias = static if bias is None else bias + static

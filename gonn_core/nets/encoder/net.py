@@ -141,6 +141,8 @@ batch."""
 class EncoderLayer(nn.Module):
     """Tokens (N, 361, width) -> the same shape: h = norm(alpha x + attention(x)); norm(alpha h + feed-forward(h)).
 
+    In order `pre`: h = x + attention(norm(x)); h + feed-forward(norm(h)), all kernels as Glorot has them.
+
     alpha = (2 layers)^(1/4). Values, output and feed-forward kernels start with a variance of beta = (8 layers)^(-1/4)
     times Glorot's: as the fork's code has it; DeepNorm's paper would scale their size by beta, the variance by its
     square.
@@ -148,7 +150,8 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
-        width, beta = encoder.width, (8 * encoder.layers) ** -0.25
+        width, self.pre = encoder.width, encoder.order == "pre"
+        beta = 1.0 if self.pre else (8 * encoder.layers) ** -0.25
         self.alpha = (2 * encoder.layers) ** 0.25
         self.process = DepthwiseProcess(draws, f"{name}.process", encoder) if encoder.depthwise else None
         self.smolgen = SmolgenCode(draws, f"{name}.smolgen", encoder) if encoder.smolgen != "none" else None
@@ -157,20 +160,32 @@ class EncoderLayer(nn.Module):
         self.attention = Attention(draws, f"{name}.attention", encoder, beta)
         self.norm1 = LayerNorm(width, EPSILON)
         self.expand = Dense(draws, f"{name}.expand", in_features=width, out_features=encoder.ffn, scale=beta)
+        self.gate: Dense | None = None
+        if encoder.ffn_activation == "swiglu":
+            self.gate = Dense(draws, f"{name}.gate", in_features=width, out_features=encoder.ffn)
         self.activation = ACTIVATIONS[encoder.ffn_activation]
         self.contract = Dense(draws, f"{name}.contract", in_features=encoder.ffn, out_features=width, scale=beta)
         self.norm2 = LayerNorm(width, EPSILON)
 
     def forward(self, x: torch.Tensor, to_logits: ToLogits | None) -> torch.Tensor:
         """to_logits: of smolgen's shared part for this batch, None without smolgen and where it is not shared."""
-        processed = x if self.process is None else self.process(x)
+        read = self.norm1(x) if self.pre else x
+        processed = read if self.process is None else self.process(read)
         bias = None
         if self.maps is not None:
             to_logits = self.maps.to_logits()
         if self.smolgen is not None and to_logits is not None:
             bias = to_logits(self.smolgen(processed))
-        x = self.norm1(self.alpha * x + self.attention(processed, bias))
-        return self.norm2(self.alpha * x + self.contract(self.activation(self.expand(x))))
+        attended = self.attention(processed, bias)
+        if self.pre:
+            x = x + attended
+            return x + self._feed_forward(self.norm2(x))
+        x = self.norm1(self.alpha * x + attended)
+        return self.norm2(self.alpha * x + self._feed_forward(x))
+
+    def _feed_forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden = self.expand(x)
+        return self.contract(self.activation(hidden) if self.gate is None else F.silu(self.gate(x)) * hidden)
 
 
 class DepthwiseProcess(nn.Module):
@@ -211,20 +226,20 @@ def arc_codes() -> torch.Tensor:
 
 
 class EncoderStem(nn.Module):
-    """Planes (N, C, 19, 19) -> (N, 361, width), weights drawn per plane by its name."""
+    """Planes (N, C, 19, 19) -> (N, 361, width) by a kernel of `side`, weights drawn per plane by its name."""
 
-    def __init__(self, draws: Draws, name: str, width: int, plane_names: tuple[str, ...]):
+    def __init__(self, draws: Draws, name: str, width: int, plane_names: tuple[str, ...], side: int):
         super().__init__()
         # fans count the published planes, whatever planes there are: dropping one leaves the others' weights as they
         # are
-        columns = [
-            fan_average(draws, f"{name}.kernel", (width,), PUBLISHED_PLANES + width, part=plane)
-            for plane in plane_names
-        ]
+        shape, fans = (width,) if side == 1 else (width, side, side), side**2 * (PUBLISHED_PLANES + width)
+        columns = [fan_average(draws, f"{name}.kernel", shape, fans, part=plane) for plane in plane_names]
         self.kernel = parameter(np.stack(columns, 1))
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return F.linear(planes.flatten(2).mT, self.kernel)
+        if self.kernel.dim() == 2:
+            return F.linear(planes.flatten(2).mT, self.kernel)
+        return F.conv2d(planes, self.kernel, padding=self.kernel.shape[-1] // 2).flatten(2).mT
 
     def multiply_adds(self) -> int:
         return POINTS * self.kernel.numel()
@@ -294,13 +309,14 @@ class EncoderNet(PolicyNet):
                 "net.encoder.additive_gate relative or absolute",
             )
         self.body_width = encoder.width
-        self.stem = EncoderStem(draws, "stem", encoder.width, self.plane_names)
+        self.stem = EncoderStem(draws, "stem", encoder.width, self.plane_names, encoder.stem_kernel)
         self.embedding = Embedding(draws, "embedding", encoder)
         shares = encoder.smolgen != "none" and encoder.smolgen_shared
         self.smolgen = MAPS[encoder.smolgen](draws, "smolgen", encoder) if shares else None
         self.layers = nn.ModuleDict(
             {str(k): EncoderLayer(draws, f"layers.{k}", encoder) for k in range(1, encoder.layers + 1)}
         )
+        self.end = LayerNorm(encoder.width, EPSILON) if encoder.order == "pre" else None
         self.head = EncoderPolicyHead(draws, "head", encoder)
 
     def tokens(self, planes: torch.Tensor) -> torch.Tensor:
@@ -309,7 +325,7 @@ class EncoderNet(PolicyNet):
         to_logits = None if self.smolgen is None else self.smolgen.to_logits()
         for layer in self.layers.values():
             x = layer(x, to_logits)
-        return x
+        return x if self.end is None else self.end(x)
 
     def body(self, planes: torch.Tensor) -> torch.Tensor:
         """Planes (N, C, 19, 19) -> `tokens` as (N, W, 19, 19)."""

@@ -1,6 +1,8 @@
 """Batch normalisation per channel over batch and board, scale optional, shift always (spec: GoNN 2.1); and what stays
 without it."""
 
+from typing import Literal
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -11,21 +13,28 @@ from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.parts.fused import FusedNorm, Statistics, can_fuse
 
+Slopes = torch.nn.Parameter | Literal["mish"] | None
+"""Of what follows a norm: slopes (channels,) for negative inputs; None: plain ReLU."""
 
-def make_slopes(net: NetConfig, channels: int) -> torch.nn.Parameter | None:
-    """Slopes (channels,) for negative inputs that `net.activation` asks for; None for plain ReLU."""
+
+def make_slopes(net: NetConfig, channels: int) -> Slopes:
+    """What `net.activation` asks for."""
+    if net.activation == "mish":
+        return "mish"
     return constant(channels, net.prelu_init) if net.activation == "prelu" else None
 
 
-def activate(x: torch.Tensor, slopes: torch.Tensor | None) -> torch.Tensor:
+def activate(x: torch.Tensor, slopes: torch.Tensor | str | None) -> torch.Tensor:
     """x where positive, elsewhere slopes * x (0 without slopes), per channel of x (N, C, H, W); of x's type, whatever
-    autocast's.
+    autocast's. With "mish" x tanh(softplus(x)).
 
     Torch's own PReLU on a GPU, where its backward pass is the faster one; there a bfloat16 x rounds the slopes and
     their gradient. Operations that a compiler can fuse while it traces.
     """
     if slopes is None:
         return F.relu(x)
+    if isinstance(slopes, str):
+        return F.mish(x)
     if torch.compiler.is_compiling():
         wide = x.float()
         return torch.where(wide > 0, wide, slopes.view(1, -1, 1, 1) * wide).to(x.dtype)
@@ -113,9 +122,9 @@ def make_norm(net: NetConfig, channels: int) -> nn.Module:
     return (BatchNorm if net.norm == "batch" else ScaleAndShift)(channels, net.norm_gamma)
 
 
-def normed_activation(norm: nn.Module, x: torch.Tensor, slopes: torch.Tensor | None) -> torch.Tensor:
-    """`activate(norm(x), slopes)`, in one pass over memory where x is bfloat16 on a CPU."""
-    if isinstance(norm, BatchNorm) and can_fuse(x):
+def normed_activation(norm: nn.Module, x: torch.Tensor, slopes: torch.Tensor | str | None) -> torch.Tensor:
+    """`activate(norm(x), slopes)`, in one pass over memory where x is bfloat16 on a CPU, but for Mish."""
+    if isinstance(norm, BatchNorm) and not isinstance(slopes, str) and can_fuse(x):
         return norm.fused(x, slopes, 0.0)
     return activate(norm(x), slopes)
 
@@ -123,7 +132,7 @@ def normed_activation(norm: nn.Module, x: torch.Tensor, slopes: torch.Tensor | N
 class NormedActivation(nn.Module):
     """Norm and activation, (N, C, 19, 19) -> the same shape."""
 
-    def __init__(self, norm: nn.Module, slopes: torch.nn.Parameter | None):
+    def __init__(self, norm: nn.Module, slopes: Slopes):
         super().__init__()
         self.norm, self.slopes = norm, slopes
 

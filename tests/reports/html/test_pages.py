@@ -172,7 +172,7 @@ def test_the_page_over_everything(made):
     page = Page(text)
     rows = {row[0].split()[0]: row for row in reversed(page.rows) if row and row[0].strip()}
     assert set(registry().cards) <= rows.keys() and "Darkforest (2016)" in text
-    ours, command = rows["ko_plane"][3].split("\n")[0].strip(), rows["ko_plane"][5].strip()
+    ours, command = rows["ko_plane"][3].split("\n")[0].strip(), rows["ko_plane"][6].strip()
     assert ours == "not measured yet" and command.startswith("make ablation NAME=ko_plane")
     assert f"../{made.study.id.replace('+', '%2B')}/report.html" in [about["href"] for about in page.attributes("a")]
     assert "not tested here" in text and "application/json" in text and EVIL not in text

@@ -1,0 +1,263 @@
+"""`gonn record`: train the recipe of a record and print its row, or verify a row (rules: records/README.md)."""
+
+import json
+import math
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import mean
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ablations.request import Device, Request
+from ablations.resolve import resolve_study
+from ablations.schema import Id, Text
+from ablations.strict_yaml import read_yaml
+from gonn_core.config import Strict, parse_model
+from gonn_core.errors import InputError, SettingError
+from gonn_core.files.json_files import read_json, write_json
+from gonn_core.nets import trainable_parameters, trial_net
+from gonn_core.nets.init import ShapesOnly
+from gonn_core.training.cost import training_flops
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.evaluations import find_evaluation
+from gonn_core.trial.events import Event
+from gonn_core.trial.job import Job, whole_batches
+from gonn_core.trial.run import run_trial
+from gonn_core.trial.weights import unpack
+from orchestration.console import output
+from orchestration.experiment.pipeline import execution, run_missing
+from orchestration.experiment.settings import ROOT
+from orchestration.study.plan import make_plan
+from reports.workspace import Workspace
+
+RECORDS = ROOT / "records"
+ROWS, NOISE = RECORDS / "rows", RECORDS / "noise.yaml"
+RULES = "1.0"
+"""Version of the rules; rows of one version are comparable."""
+Z = 1.645
+"""One-sided, 5 %."""
+MARKS = (0.01, 0.1)
+"""Shares of the samples after which the weights' digests are kept."""
+SMALL = 100_000
+"""Parameters below which a net is in the second table."""
+_HISTORY = "as_published"
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Recipe(Strict):
+    """What is trained: committed before its test games are evaluated, once."""
+
+    rules: Text
+    title: Text
+    base: Id
+    """Under the budget cpu."""
+    data: Text
+    samples: Annotated[int, Field(ge=1)]
+    values: dict[str, Any] = {}
+    """Config path -> value, where it is not the base's."""
+    seeds: Annotated[tuple[int, ...], Field(min_length=3)]
+    """Declared beforehand; all of them are in the row."""
+    target: Share
+    """Top-1."""
+
+
+class Noise(Strict):
+    """Of runs of one configuration, which decides what a row shows."""
+
+    top1: Share
+    """Standard deviation of a run."""
+    runs: Annotated[int, Field(ge=20)]
+    per_decade: Share
+    """By how much top-1 rises with ten times the operations."""
+    source: Text
+
+
+class Row(Strict):
+    """A recipe's result. By seed, in the recipe's order, where there are several numbers."""
+
+    recipe: Recipe
+    top1: tuple[Share, ...]
+    nats: tuple[float, ...]
+    operations: float
+    """Of training one net."""
+    search_operations: float | None = None
+    """Of all trials by which the recipe was found; null: not counted."""
+    parameters: int
+    seconds: float
+    """CPU seconds of training one net."""
+    processor: Text
+    commit: Text
+    test: Text
+    """Digest of the test positions, all of the data set's test games."""
+    positions: int
+    digests: tuple[tuple[Text, ...], ...]
+    """Of the weights at `MARKS`."""
+    predecessor: Id | None = None
+    """The row that it challenges."""
+    note: Text | None = None
+
+    @property
+    def accuracy(self) -> float:
+        """Mean top-1."""
+        return mean(self.top1)
+
+
+def reaches(row: Row, noise: Noise) -> bool:
+    """Rule 3: whether the mean lies so far above the target that chance would bring it there in 5 % at most."""
+    return (row.accuracy - row.recipe.target) * len(row.top1) ** 0.5 >= Z * noise.top1
+
+
+def beats(row: Row, other: Row, noise: Noise) -> bool:
+    """Rule 4: whether it is better than another, operations and accuracy together, at p < 0.05."""
+    exchanged = noise.per_decade * math.log10(other.operations / row.operations)
+    spread = noise.top1 * (1 / len(row.top1) + 1 / len(other.top1)) ** 0.5
+    return row.accuracy - other.accuracy + exchanged > Z * spread
+
+
+def read_rows(folder: Path = ROWS) -> dict[str, Row]:
+    """Name -> row, by name. Raises InputError, SettingError."""
+    return {path.stem: parse_model(Row, read_json(path), path.name) for path in sorted(folder.glob("*.json"))}
+
+
+def noise_of(path: Path = NOISE) -> Noise | None:
+    """The committed noise; None where there is none yet."""
+    return parse_model(Noise, read_yaml(path), path.name) if path.is_file() else None
+
+
+def record_tables(rows: Mapping[str, Row], noise: Noise | None) -> str:
+    """The generated part of records/README.md: rows for each target, the fewest operations first, and small nets."""
+    parts = []
+    for target in sorted({row.recipe.target for row in rows.values()}):
+        chosen = {name: row for name, row in rows.items() if row.recipe.target == target}
+        parts += [f"### {100 * target:g} %", _table(chosen, rows, noise, lambda row: row.operations)]
+    small = {name: row for name, row in rows.items() if row.parameters < SMALL}
+    parts += [f"### Nets of fewer than {SMALL:,} parameters", _table(small, rows, noise, lambda row: -row.accuracy)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | None, order) -> str:
+    if not chosen:
+        return "No row yet."
+    heads = (
+        "row",
+        "top-1 (n)",
+        "nats",
+        "operations",
+        "with search",
+        "samples",
+        "parameters",
+        "CPU seconds",
+        "processor",
+    )
+    lines = [heads, ("---",) * len(heads)]
+    for name, row in sorted(chosen.items(), key=lambda item: order(item[1])):
+        mark = "" if noise is None else " ✓" if reaches(row, noise) else " ✗"
+        other = rows.get(row.predecessor or "")
+        against = f"; not better than {row.predecessor}" if other and noise and not beats(row, other, noise) else ""
+        search = "–" if row.search_operations is None else f"{row.search_operations:.2g}"
+        lines.append((
+            f"[{name}](rows/{name}.json): {row.recipe.title}{against}",
+            f"{100 * row.accuracy:.2f} % ({len(row.top1)}){mark}", f"{mean(row.nats):.4f}", f"{row.operations:.3g}",
+            search, f"{row.recipe.samples:,}", f"{row.parameters:,}", f"{row.seconds:,.0f}", row.processor,
+        ))  # fmt: skip
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def record(recipe: Path, keep: Path | None, verify: bool, data_dir: Path | None, device: Device) -> int:
+    """Train a recipe and print its row, or verify the row in that file. 1 when that fails."""
+    if verify:
+        return _verify(parse_model(Row, read_json(recipe), recipe.name), data_dir, device)
+    asked = parse_model(Recipe, read_yaml(recipe), recipe.name)
+    if keep is not None and keep.exists():
+        raise InputError(keep, "this file exists already")
+    jobs = recipe_jobs(asked, data_dir, device)
+    lines = {job.id: f"seed {seed}: trial {job.id}" for seed, job in zip(asked.seeds, jobs, strict=True)}
+    if run_missing(jobs, execution("local", None, track=False), "record", lines):
+        return 1
+    row = row_of(asked, jobs)
+    output().print(record_tables({"this row": row}, noise_of()), soft_wrap=True)
+    if keep is not None:
+        write_json(keep, row.model_dump(mode="json"), sealed=False)
+    return 0
+
+
+def recipe_jobs(recipe: Recipe, data_dir: Path | None, device: Device) -> list[Job]:
+    """A job for each seed, which keeps weights at `MARKS` and evaluates all test positions once. Raises UserError."""
+    if recipe.rules != RULES:
+        raise SettingError("rules", recipe.rules, "another version of the rules", RULES)
+    values = tuple(f"{path}={json.dumps(value)}" for path, value in recipe.values.items())
+    design = resolve_study(
+        Request(
+            base=recipe.base, data=recipe.data, data_dir=data_dir, samples=str(recipe.samples), values=values,
+            seeds=",".join(map(str, recipe.seeds)), device=device,
+        )
+    )  # fmt: skip
+    whole = design.budget.model_copy(update={"evaluation_positions": "all"})
+    jobs = []
+    for job in make_plan(replace(design, budget=whole), Workspace.here()).jobs:
+        tests = tuple(request for request in job.run.evaluations if request.history == _HISTORY)
+        if not tests:
+            raise SettingError("data", recipe.data, "a data set without test games")
+        run = job.run.model_copy(update={"evaluations": tests, "snapshots": (*job.run.snapshots, *marks_of(job))})
+        jobs.append(job.model_copy(update={"run": run}))
+    return jobs
+
+
+def marks_of(job: Job) -> tuple[int, ...]:
+    """Samples at `MARKS`, in whole batches."""
+    training = job.config.training
+    return tuple(whole_batches(max(1, int(training.samples * share)), training.batch_size) for share in MARKS)
+
+
+def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
+    """Of the recipe's finished trials."""
+    jobs = list(jobs)
+    folders = [TrialDirectory(Path(job.run.runs) / job.id) for job in jobs]
+    found = [find_evaluation(folder, job, job.run.evaluations[0]) for folder, job in zip(folders, jobs, strict=True)]
+    tests = [summary for summary in found if summary is not None]
+    results = [folder.finished() for folder in folders]
+    session = (folders[0].config() or {})["sessions"][-1]
+    config = jobs[0].config
+    return Row(
+        recipe=recipe,
+        top1=tuple(test["top1"] for test in tests),
+        nats=tuple(test["nats"] for test in tests),
+        operations=training_flops(config) * config.training.samples,
+        parameters=trainable_parameters(trial_net(config, ShapesOnly())),
+        seconds=mean(result["cpu_seconds"] for result in results),
+        processor=session["processor"],
+        commit=session["commit"] + " (changed)" * session["dirty"],
+        test=tests[0]["subset"],
+        positions=tests[0]["positions"],
+        digests=tuple(
+            tuple(_digest(folder, samples) for samples in marks_of(job))
+            for folder, job in zip(folders, jobs, strict=True)
+        ),
+    )
+
+
+def _digest(folder: TrialDirectory, samples: int) -> str:
+    return unpack(folder.snapshots()[samples], folder.path.name)[1]["weights"]
+
+
+def _is_before(samples: int, event: Event) -> bool:
+    return event.samples < samples
+
+
+def _verify(row: Row, data_dir: Path | None, device: Device) -> int:
+    """Retrain the first per cent of each seed, elsewhere, and compare the weights."""
+    differs = 0
+    for seed, job, kept in zip(row.recipe.seeds, recipe_jobs(row.recipe, data_dir, device), row.digests, strict=True):
+        first = marks_of(job)[0]
+        with tempfile.TemporaryDirectory() as runs:
+            copy = job.model_copy(update={"run": job.run.model_copy(update={"runs": runs, "evaluations": ()})})
+            run_trial(copy, partial(_is_before, first))
+            digest = _digest(TrialDirectory(Path(runs) / copy.id), first)
+        said = "equal" if digest == kept[0] else f"{digest} instead of {kept[0]}, which was trained on {row.processor}"
+        output().print(f"seed {seed}: weights after {first:,} samples: {said}", soft_wrap=True)
+        differs += digest != kept[0]
+    return 1 if differs else 0

@@ -1,0 +1,89 @@
+"""Records: what a row shows, its table, and a recipe that is trained, kept and verified."""
+
+import json
+
+import pytest
+
+from orchestration import cli
+from orchestration.study.record import Noise, Row, beats, marks_of, reaches, read_rows, recipe_jobs, record_tables
+
+RECIPE = {
+    "rules": "1.0",
+    "title": "A net",
+    "base": "gonn-b5",
+    "data": "kgs",
+    "samples": 1000,
+    "seeds": [1, 2, 3],
+    "target": 0.4,
+}
+NOISE = Noise(top1=0.004, runs=20, per_decade=0.05, source="made up")
+
+
+def row(top1=(0.41, 0.41, 0.41), operations=1e13, **changes) -> Row:
+    about = {"recipe": RECIPE, "top1": top1, "nats": [2.4] * 3, "operations": operations, "parameters": 90_000}
+    about |= {
+        "seconds": 100.0,
+        "processor": "p",
+        "commit": "c",
+        "test": "t",
+        "positions": 10,
+        "digests": [["a", "b"]] * 3,
+    }
+    return Row.model_validate_json(json.dumps({**about, **changes}))
+
+
+def test_a_row_reaches_its_target_with_a_margin_for_chance():
+    """1.645 * 0.004 / sqrt(3) = 0.0038."""
+    assert reaches(row((0.4037, 0.4039, 0.4041)), NOISE) and not reaches(row((0.4036, 0.4037, 0.4038)), NOISE)
+
+
+def test_operations_are_exchanged_for_accuracy():
+    """A tenth of the operations is worth 5 points; chance 1.645 * 0.004 * sqrt(2/3) = 0.0054."""
+    old = row()
+    assert beats(row((0.37, 0.37, 0.37), 1e12), old, NOISE) and not beats(row((0.36, 0.36, 0.36), 1e12), old, NOISE)
+    assert not beats(row((0.415, 0.415, 0.415)), old, NOISE) and beats(row((0.416, 0.416, 0.416)), old, NOISE)
+
+
+def test_the_table_has_the_fewest_operations_first_and_says_what_is_not_shown():
+    rows = {"first": row(), "second": row((0.41, 0.4, 0.4), 9.9e12, predecessor="first")}
+    lines = [line for line in record_tables(rows, NOISE).splitlines() if line.startswith("| [")]
+    assert [line.split("]")[0] for line in lines] == ["| [second", "| [first", "| [first", "| [second"]
+    assert (
+        "A net; not better than first | 40.33 % (3) ✗ | 2.4000 | 9.9e+12 | – | 1,000 | 90,000 | 100 | p |" in lines[0]
+    )
+    assert "| 41.00 % (3) ✓ |" in lines[1]
+    assert record_tables({}, None).endswith("No row yet.\n")
+
+
+@pytest.fixture
+def recipe(tmp_path, monkeypatch):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path / "home"))
+    tiny = {"net.trunk.width": 8, "net.trunk.blocks": 1, "training.schedule.warmup": 0, "training.batch_size": 8}
+    path = tmp_path / "recipe.yaml"
+    path.write_text(json.dumps({**RECIPE, "data": "starter", "samples": 1600, "values": tiny}))
+    return path
+
+
+def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd):
+    kept = tmp_path / "row.json"
+    assert cli.run(["record", str(recipe), "--keep", str(kept)]) == 0
+    assert "this row" in capfd.readouterr().out
+    (found,) = read_rows(tmp_path).values()
+    jobs = recipe_jobs(found.recipe, None, "auto")
+    assert marks_of(jobs[0]) == (16, 160) and [job.run.evaluations[0].history for job in jobs] == ["as_published"] * 3
+    assert len({digest for of_seed in found.digests for digest in of_seed}) == 6 and len(set(found.nats)) == 3
+    assert (
+        found.positions > 500 and 0 < found.accuracy < 0.2 and found.operations == pytest.approx(1600 * 13e6, rel=0.5)
+    )
+    assert cli.run(["record", str(kept), "--verify"]) == 0
+    assert capfd.readouterr().out.count("weights after 16 samples: equal") == 3
+    changed = found.model_copy(update={"digests": (("0" * 16, "x"), *found.digests[1:])})
+    kept.write_text(changed.model_dump_json())
+    assert cli.run(["record", str(kept), "--verify"]) == 1
+    assert f"instead of {'0' * 16}, which was trained on" in capfd.readouterr().out
+
+
+def test_other_rules_are_refused(recipe, capfd):
+    recipe.write_text(recipe.read_text().replace("1.0", "0.9"))
+    assert cli.run(["record", str(recipe)]) == 2
+    assert "rules=0.9: another version of the rules" in capfd.readouterr().err
