@@ -232,14 +232,12 @@ def search_show(search):
 
 
 @click.command()
-@click.argument(
-    "file", metavar="[RECIPE.yaml|ROW.json]", default="records/recipe.yaml", type=click.Path(path_type=Path)
-)
+@click.argument("file", metavar="[RECIPE.yaml|ROW.json]", required=False, type=click.Path(path_type=Path))
 @click.option("--keep", metavar="ROW.json", type=click.Path(path_type=Path), help="write the row into this file")
 @click.option("--verify", is_flag=True, help="FILE is a row: retrain 1 % of each of its nets and compare the weights")
 @settings("DATA_DIR", "DEVICE")
 def record(file, **settings):
-    """Train a record's recipe and print its row; records/README.md has the rules."""
+    """Train a record's recipe and print its row (rules: records/README.md)."""
     with moving(LOADING):
         from orchestration.study import record
 

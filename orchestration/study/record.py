@@ -167,8 +167,10 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def record(recipe: Path, keep: Path | None, verify: bool, data_dir: Path | None, device: Device) -> int:
-    """Train a recipe and print its row, or verify the row in that file. 1 when that fails."""
+def record(recipe: Path | None, keep: Path | None, verify: bool, data_dir: Path | None, device: Device) -> int:
+    """Train a recipe, records/recipe.yaml unless given, and print its row; or verify the row in that file. 1 when that
+    fails."""
+    recipe = recipe or RECORDS / "recipe.yaml"
     if verify:
         return _verify(parse_model(Row, read_json(recipe), recipe.name), data_dir, device)
     asked = parse_model(Recipe, read_yaml(recipe), recipe.name)
