@@ -41,7 +41,7 @@ def gradient_factors(net: nn.Module, optimiser: OptimiserConfig) -> dict[str, fl
     """
     factors: dict[str, float | torch.Tensor] = {}
     for name, values in net.named_parameters():
-        if name.endswith(".beta") and optimiser.shift_factor != 1:
+        if name.endswith(".beta") and values.dim() == 1 and optimiser.shift_factor != 1:
             factors[name] = optimiser.shift_factor
         if name in _HEAD_SLOW and optimiser.head_factor != 1:
             factors[name] = optimiser.head_factor

@@ -1,7 +1,8 @@
 """The positions of a batch that are hardest for a small net, which learns all of them at the same time (airbench:
 cifar10-airbench96_faster, whose small net is trained before).
 
-The small net is a GoNN net on the same planes. It learns by the configuration's optimiser and schedule.
+The small net is a GoNN net on the same planes, not normalised. It learns by SGD at its own rate, on the configuration's
+schedule.
 """
 
 from collections.abc import Callable, Mapping

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gonn_core.config import NetConfig
-from gonn_core.nets.cost import multiply_adds
+from gonn_core.config import NetConfig, OptimiserConfig
+from gonn_core.nets.cost import gradient_factors, multiply_adds
 from gonn_core.nets.encoder.attention import rotated, rotations
 from gonn_core.nets.gonn.blocks import make_block
 from gonn_core.nets.init import Draws
@@ -114,3 +114,11 @@ def test_transformer_layers_with_norms_before():
     y = layer.norm2(h)
     h = h + layer.contract(F.silu(layer.gate(y)) * layer.expand(y))
     torch.testing.assert_close(net(planes), net.head(net.end(h)), rtol=1e-4, atol=1e-5)
+
+
+def test_a_rate_of_shifts_is_of_norms_alone():
+    """Learned positions and tables of attention are called beta too, and are no norm's."""
+    encoder = EncoderConfig(layers=1, heads=2, width=8, ffn=12, additive_gate="relative")
+    net = built(NetConfig(family="encoder", encoder=encoder))
+    factors = gradient_factors(net, OptimiserConfig(shift_factor=4.0))
+    assert factors == {"layers.1.norm1.beta": 4.0, "layers.1.norm2.beta": 4.0}

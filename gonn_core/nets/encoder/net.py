@@ -184,8 +184,9 @@ class EncoderLayer(nn.Module):
         return self.norm2(self.alpha * x + self._feed_forward(x))
 
     def _feed_forward(self, x: torch.Tensor) -> torch.Tensor:
-        hidden = self.expand(x)
-        return self.contract(self.activation(hidden) if self.gate is None else F.silu(self.gate(x)) * hidden)
+        if self.gate is None:
+            return self.contract(self.activation(self.expand(x)))
+        return self.contract(self.activation(self.gate(x)) * self.expand(x))
 
 
 class DepthwiseProcess(nn.Module):
