@@ -211,6 +211,7 @@ def link_engine(names: Sequence[str], play: Callable[[int, int, int], Match], ga
     took some points and not all. All games count. play: (place in `names`, level, games in all) -> the match."""
     engines, near, far = [], [], []
     for level in LEVELS:
+        taken, played = 0.0, 0
         for place, name in enumerate(names):
             # the first games alone: where more were played by now, who plays more stays as it was
             first = [game for game in play(place, level, TRIED_GAMES).games if game.game < TRIED_GAMES]
@@ -218,16 +219,18 @@ def link_engine(names: Sequence[str], play: Callable[[int, int, int], Match], ga
             if 0 < points < len(first):
                 match = play(place, level, games)
                 engines.append(match.players["B"])
-                near.append(f"{match.points('A'):g} of {len(match.games)} at level {level} by {name}")
+                taken, played = taken + match.points("A"), played + len(match.games)
             else:
                 far.append(f"{points:g} of {len(first)} at level {level} by {name}")
             if points < FEWEST_POINTS:
                 break
+        if played:
+            near.append(f"{taken:g} of {played} at level {level}")
         if place == points == 0:  # nothing to win at a higher level
             break
     if not near:
         return Link(players=(), note=f"No link to GNU Go: {', '.join(far)}; nothing between 0 and 100 %.")
-    note = f"Linked to {engine_text(engines[0]).rpartition(' level')[0]} by points taken: {', '.join(near)}."
+    note = f"Linked to {engine_text(engines[0]).rpartition(' level')[0]} by points its nearest nets took: {', '.join(near)}."
     return Link(players=tuple({player_id(engine): engine for engine in engines}.values()), note=note)
 
 

@@ -227,7 +227,8 @@ def ladder_text(ladder: Ladder) -> list[str]:
     """What was played, how sure it is, and how it is linked to an engine."""
     file, neighbours = ladder.file, ladder.neighbours()
     widest = max(half for _, half in neighbours if half is not None)
-    played = f"Ladder {ladder.title}: {formats.count(ladder.games)} games here, neighbours against each other"
+    between = formats.count(int(sum(games for games, _ in neighbours)))
+    played = f"Ladder {ladder.title}: {formats.count(ladder.games)} games here, {between} of them between neighbours"
     until = (
         f"differences known to ±{file.settings.within:g} Elo (95 %) or {formats.count(file.settings.most)} games a pair"
     )

@@ -132,7 +132,7 @@ def test_at_each_level_nets_near_it_play_more(tmp_path):
     assert asked[:4] == [(0, 1, 10), (1, 1, 10), (1, 1, 20), (2, 1, 10)]  # all, half, none of level 1
     assert asked[4:] == [(0, 5, 10), (0, 5, 20), (1, 5, 10), (1, 5, 20), (0, 10, 10), (0, 10, 20)]
     assert [player["command"][2] for player in found.players] == ["1", "5", "10"]
-    assert "10 of 20 at level 1 by second, 4 of 20 at level 5 by best" in found.note
+    assert found.note.endswith("10 of 20 at level 1, 6 of 40 at level 5, 2 of 20 at level 10.")
     asked, found = link([0.0])
     assert asked == [(0, 1, 10)] and found.players == ()
 
