@@ -230,8 +230,9 @@ def link_engine(names: Sequence[str], play: Callable[[int, int, int], Match], ga
             break
     if not near:
         return Link(players=(), note=f"No link to GNU Go: {', '.join(far)}; nothing between 0 and 100 %.")
-    note = f"Linked to {engine_text(engines[0]).rpartition(' level')[0]} by points its nearest nets took: {', '.join(near)}."
-    return Link(players=tuple({player_id(engine): engine for engine in engines}.values()), note=note)
+    engine = engine_text(engines[0]).rpartition(" level")[0]
+    note = f"Linked to {engine} by points that the nets near it took: {', '.join(near)}."
+    return Link(players=tuple({player_id(each): each for each in engines}.values()), note=note)
 
 
 def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: int) -> Path:
