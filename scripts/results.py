@@ -45,13 +45,13 @@ PAGES = ("kgs-cpu/last_move_input/report.html", "screen-gonn/screened.csv")
 """Further files, of single studies."""
 FIGURES = ("kgs-cpu/summary.png", "screen-gonn/screen.png", "play/elo-4x48/elo.png")
 """Those that README, docs or a README below results/ show."""
-LADDERS = ("play/elo", "play/elo-4x48")
+LADDERS = {"play/elo": "1845636e02f3a552", "play/elo-4x48": "0c76470928964722"}
+"""Folder -> its ladder."""
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+\.png)\)")
 
 
 def made_pages(folder: Path) -> dict[str, bytes]:
-    """Name below results/ -> content of every file that is made from packs and matches. `folder`: an empty one for the
-    workspace."""
+    """Name below results/ -> content of every file that is made from packs. `folder`: an empty one for the workspace."""
     made = {}
     with _workspace(folder) as out:
         write_reports(())
@@ -59,9 +59,9 @@ def made_pages(folder: Path) -> dict[str, bytes]:
         made |= {f"kgs-cpu/{path.name}": path.read_bytes() for path in (out / "summary").iterdir()}
         for name, study in STUDIES.items():
             made |= {f"{name}/{path.name}": path.read_bytes() for path in (out / study).iterdir()}
-    for name in LADDERS:
-        kept = RESULTS / name
-        files = ladder_files(load_ladders(kept / "elo", kept / "matches"), load_registry())
+    ladders = {ladder.file.id: ladder for ladder in load_ladders(folder / "elo", folder / "matches")}
+    for name, ladder in LADDERS.items():
+        files = ladder_files([ladders[ladder]], load_registry())
         made |= {f"{name}/{file}": data for file, data in files.items()}
     return {name: _page(name, data) for name, data in made.items() if _is_kept(name)}
 
