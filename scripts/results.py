@@ -43,7 +43,7 @@ FILES = ("report.md", "effects.csv", "interactions.csv")
 """Of each study."""
 PAGES = ("kgs-cpu/last_move_input/report.html", "screen-gonn/screened.csv")
 """Further files, of single studies."""
-FIGURES = ("kgs-cpu/summary.png", "screen-gonn/screen.png", "play/elo-4x48/elo.png")
+FIGURES = ("kgs-cpu/summary.png", "screen-gonn/screen.png", "play/elo-4x48/elo.png", "report/operations.png")
 """Those that README, docs or a README below results/ show."""
 LADDERS = {"play/elo": "1845636e02f3a552", "play/elo-4x48": "0c76470928964722"}
 """Folder -> its ladder."""

@@ -1,16 +1,24 @@
 """GoNN's tables that compare nets of several authors (spec: GoNN 4.9), with the bases measured here among them: one of
-accuracies and games, one of further numbers (top-4, loss, perplexity)."""
+accuracies and games, with a figure of accuracy over computation, and one of further numbers (top-4, loss,
+perplexity)."""
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, PercentFormatter
+
 from ablations.published_results import Published, PublishedRow
 from ablations.registry import Registry
-from reports.book.published import CERTAINTY, HERE, comparable, coverage, legend, mark, own_row, percent
+from ablations.wording import SYSTEMS
+from reports.book.published import CERTAINTY, HERE, comparable, coverage, legend, mark, own_row, percent, system
+from reports.cache import Picture
+from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.page import Section
 from reports.play.matches import NOTHING_PLAYED, Played, against_engine
-from reports.results.nets import MeasuredNet, level_cell
+from reports.results.nets import FLOPS_COUNTED, MeasuredNet, level_cell, net_cost
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
 from reports.tables.formats import HISTORY, in_short
@@ -24,6 +32,7 @@ _COLUMNS = (
     Column("kgs", "test top-1, KGS", parts=("kgs", *interval95("kgs")), show=percent),
     Column("gogod", "test top-1, GoGoD", parts=("gogod", *interval95("gogod")), show=percent),
     Column("steps", "training steps", under="parameters"),
+    Column("flops", "training FLOPs", under="parameters", show="{:.2g}".format),
     Column("gnugo", "vs GNU Go"),
     Column("pachi", "vs Pachi", under="gnugo"),
     Column("where", "document, section, remarks", "left", brief=False),
@@ -33,6 +42,8 @@ _PUBLISHED = {"KGS": "kgs", "GoGoD": "gogod", "KGS test": "kgs", "GoGoD test": "
 _OURS = {"kgs": "kgs", "kgs+tom": "kgs", "gogod": "gogod"}
 """Our data set -> column; no published column is about the others."""
 _OTHER_GAMES = "GoGoD from 1995"
+_MILLIONS = re.compile(r"(?:about )?([\d.]+)M")
+"""Of samples, as published."""
 _PRINTED = (("~", "about"), ("?", "the document's own doubt"))
 _GAMES = (
     "GoNN's published games were with GNU Go at level 10, with the last moves alone for history, passing when no "
@@ -42,10 +53,16 @@ _GAMES = (
 
 
 def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: Played = NOTHING_PLAYED) -> Section:
-    """System, structure, parameters, accuracies, training steps, games: published, and the bases as measured here."""
+    """System, structure, parameters, accuracies, training steps and their operations, games: published, and the bases
+    as measured here."""
     ours = [net for net in nets if net.base and net.study.data in _OURS]
     groups = _published_nets(registry)
-    rows = [*map(_published_row, groups), *(_measured_row(registry, net, played) for net in ours)]
+    printed = [_published_row(registry, group) for group in groups]
+    measured = [_measured_row(registry, net, played) for net in ours]
+    series = {"published": printed}
+    for net, row in zip(ours, measured, strict=True):
+        series.setdefault(f"{HERE}: {SYSTEMS.get(system(registry, net) or '', 'unknown')}", []).append(row)
+    rows = [*printed, *measured]
     accuracies = [[_number(row.cells[column]) for column in ("kgs", "gogod")] for row in rows]
     both = [kgs - gogod for kgs, gogod in accuracies if kgs is not None and gogod is not None]
     easier = sum(both) / len(both) if both else 0.0
@@ -55,7 +72,8 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
     signs = [f"{sign} {meaning}, as printed" for sign, meaning in _PRINTED if any(sign in text for text in texts)]
     notes = [
         f"In order of the KGS accuracy, else that of GoGoD and {100 * easier:.1f} points, the mean difference of the "
-        "nets that have both. Training steps are samples, as printed.",
+        "nets that have both. Training steps are samples, as printed. {FLOPS_COUNTED} Of a published net: of the base "
+        "that is declared for it.",
         *coverage(registry, ours),
         *([] if ours else ["Nothing measured on KGS or GoGoD games yet: make ablation NAME=… DATA=kgs."]),
         *legend(row for group in groups for _, row in group),
@@ -67,7 +85,40 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
     text = "All rows are as published."
     if ours:
         text = f"Rows that begin with “{HERE}” are ours: bases, scaled down by their budget; the others are published."
-    return Section(TITLE, (text,), tables=(Table("comparison", TITLE, _COLUMNS, tuple(rows), tuple(notes)),))
+    picture = _operations_picture(series)
+    table = Table("comparison", TITLE, _COLUMNS, tuple(rows), tuple(notes))
+    return Section(TITLE, (text,), (picture,) if picture else (), (table,))
+
+
+def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
+    """Accuracy on KGS games over the operations of training, published nets with their names; None without points."""
+    points: dict[str, list[tuple[float, float, str]]] = {}
+    for name, rows in series.items():
+        for row in rows:
+            flops, top1 = _number(row.cells["flops"]), _number(row.cells["kgs"])
+            if flops is not None and top1 is not None:
+                points.setdefault(name, []).append((flops, top1, row.cells["source"].text))
+    if not points:
+        return None
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        for colour, (name, placed) in zip(COLOURS[-2:-1] + COLOURS, points.items(), strict=False):
+            shape = "D" if name == "published" else "o"
+            flops, top1, sources = zip(*placed, strict=True)
+            axes.plot(flops, top1, shape, markersize=5, color=colour, label=name, alpha=0.8)
+            for number, (*place, source) in enumerate(sorted(placed) if name == "published" else ()):
+                at = {"xytext": (7, -10), "ha": "left"} if number % 2 else {"xytext": (-6, 4), "ha": "right"}
+                axes.annotate(source, place, textcoords="offset points", fontsize=8, **at)
+        axes.set(xscale="log", xlabel="floating-point operations of training", ylabel="test top-1, KGS")
+        axes.margins(x=0.12)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0e}".replace("+", "")))
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
+        axes.grid(color="0.9", linewidth=0.7)
+        figure.legend(loc="outside lower left", ncols=3)
+
+    title = "Test accuracy over the operations of training, published and measured here"
+    return Picture("operations", title, lambda: figure_bytes("operations", (WIDTH, 4.2), paint), points)
 
 
 def _number(cell: Cell) -> float | None:
@@ -92,7 +143,7 @@ def _published_nets(registry: Registry) -> list[list[_Entry]]:
     return [sorted(entries, key=priority) for entries in nets.values()]
 
 
-def _published_row(entries: Sequence[_Entry]) -> Row:
+def _published_row(registry: Registry, entries: Sequence[_Entry]) -> Row:
     published, first = entries[0]
     shown = [row for each, row in entries if (each.id, row.evidence) == (published.id, first.evidence)]
 
@@ -105,6 +156,7 @@ def _published_row(entries: Sequence[_Entry]) -> Row:
         "structure": first.structure + (f", {first.data}" if first.data == _OTHER_GAMES else ""),
         "parameters": first.parameters,
         "steps": together([row.printed.get("steps") or row.steps for row in shown]),
+        "flops": _published_flops(registry, [row for _, row in entries], shown),
         "gnugo": together([row.gnugo for row in shown]),
         "pachi": together([row.pachi for row in shown]),
         "where": " | ".join(_where(*entry) for entry in entries),
@@ -112,6 +164,15 @@ def _published_row(entries: Sequence[_Entry]) -> Row:
     if printed := first.printed.get("parameters"):
         values["parameters"] = Cell(printed, first.parameters)
     return make_row(_COLUMNS, f"{published.id}: {first.source}, {first.structure}, {values['steps']}", values)
+
+
+def _published_flops(registry: Registry, rows: Sequence[PublishedRow], shown: Sequence[PublishedRow]) -> float | None:
+    """Operations of the training for KGS of a net that is one of the bases, where its samples are printed as one
+    number."""
+    bases = [row.ours.base for row in rows if row.ours is not None and row.ours.card is None]
+    on_kgs = [row.steps for row in shown if _PUBLISHED[row.data] == "kgs" and row.steps]
+    samples = [float(match[1]) * 1e6 for match in map(_MILLIONS.fullmatch, on_kgs) if match]
+    return net_cost(registry.bases[bases[0]].config)[1] * samples[0] if bases and samples else None
 
 
 def _where(published: Published, row: PublishedRow) -> str:
@@ -125,6 +186,7 @@ def _measured_row(registry: Registry, net: MeasuredNet, played: Played) -> Row:
     trials = {trial.id: trial.result["samples"] for trial in net.trials if trial.result is not None}
     values = {
         _OURS[net.study.data]: level_cell(net, comparable(registry, net), "top1"),
+        "flops": net_cost(net.config, net.cache)[1] * net.config.training.samples,
         "gnugo": against_engine(played, trials, "GNU Go"),
         "pachi": against_engine(played, trials, "Pachi"),
         "where": f"base {net.study.base}, budget {net.study.budget_label}; {in_short(net.study.coverage)}",

@@ -6,7 +6,7 @@ function address(svg) {
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.querySelectorAll("*").forEach((node, index) => {
     const style = getComputedStyle(drawn[index]);
-    for (const name of ["fill", "stroke", "stroke-width", "font-size", "font-family", "font-weight", "text-anchor"])
+    for (const name of ["fill", "stroke", "stroke-width", "paint-order", "font-size", "font-family", "font-weight", "text-anchor"])
       node.setAttribute(name, style.getPropertyValue(name));
   });
   return "data:image/svg+xml," + encodeURIComponent(new XMLSerializer().serializeToString(copy));
