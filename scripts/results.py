@@ -51,7 +51,7 @@ _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+\.png)\)")
 
 
 def made_pages(folder: Path) -> dict[str, bytes]:
-    """Name below results/ -> content of every file that is made from packs. `folder`: an empty one for the workspace."""
+    """Name below results/ -> content of every file that is made from packs. `folder`: an empty one, for a workspace."""
     made = {}
     with _workspace(folder) as out:
         write_reports(())

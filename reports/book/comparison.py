@@ -72,8 +72,8 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
     signs = [f"{sign} {meaning}, as printed" for sign, meaning in _PRINTED if any(sign in text for text in texts)]
     notes = [
         f"In order of the KGS accuracy, else that of GoGoD and {100 * easier:.1f} points, the mean difference of the "
-        "nets that have both. Training steps are samples, as printed. {FLOPS_COUNTED} Of a published net: of the base "
-        "that is declared for it.",
+        "nets that have both. Training steps are samples, as printed. Training FLOPs of a published net are those of "
+        f"the base that is declared for it. {FLOPS_COUNTED}",
         *coverage(registry, ours),
         *([] if ours else ["Nothing measured on KGS or GoGoD games yet: make ablation NAME=… DATA=kgs."]),
         *legend(row for group in groups for _, row in group),
@@ -107,9 +107,9 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
             shape = "D" if name == "published" else "o"
             flops, top1, sources = zip(*placed, strict=True)
             axes.plot(flops, top1, shape, markersize=5, color=colour, label=name, alpha=0.8)
-            for number, (*place, source) in enumerate(sorted(placed) if name == "published" else ()):
-                at = {"xytext": (7, -10), "ha": "left"} if number % 2 else {"xytext": (-6, 4), "ha": "right"}
-                axes.annotate(source, place, textcoords="offset points", fontsize=8, **at)
+            for number, (x, y, source) in enumerate(sorted(placed) if name == "published" else ()):
+                offset, side = ((7, -10), "left") if number % 2 else ((-6, 4), "right")
+                axes.annotate(source, (x, y), offset, textcoords="offset points", fontsize=8, ha=side)
         axes.set(xscale="log", xlabel="floating-point operations of training", ylabel="test top-1, KGS")
         axes.margins(x=0.12)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0e}".replace("+", "")))
