@@ -2,7 +2,7 @@
 
     python -m benchmarks.noise [--workspace FOLDER …]
 
-From the finished studies of the workspaces (default: this one).
+From the finished studies of the workspaces (default: this one); rows of nets that these did not measure stay.
 """
 
 import argparse
@@ -17,12 +17,19 @@ from ablations.study import Study, read_study
 from reports.results.decisions import KnownNoise, known_noise
 from reports.workspace import Workspace
 
+KEYS = "base", "budget", "data", "samples"
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--workspace", type=Path, nargs="*", default=[Path()])
-    rows = list(noise_rows(parser.parse_args().workspace))
-    text = yaml.safe_dump(rows, sort_keys=False, width=120)
+    write_noise(parser.parse_args().workspace)
+
+
+def write_noise(workspaces: Sequence[Path]) -> None:
+    rows = {tuple(row[key] for key in KEYS): row for row in yaml.safe_load(FILE.read_text(encoding="utf-8"))}
+    rows |= {tuple(row[key] for key in KEYS): row for row in noise_rows(workspaces)}
+    text = yaml.safe_dump([rows[key] for key in sorted(rows)], sort_keys=False, width=120)
     FILE.write_text(f"# Written by `python -m benchmarks.noise`; do not edit.\n{text}", encoding="utf-8")
 
 
@@ -36,12 +43,9 @@ def noise_rows(workspaces: Sequence[Path]) -> Iterator[dict]:
             found = known_noise(workspace / "studies", workspace / "runs", study, Workspace(workspace).report_cache)
             if found is not None and (_kind(study) not in most or found.runs > most[_kind(study)][1].runs):
                 most[_kind(study)] = study, found
-    for (base, budget, data, samples), (study, found) in sorted(most.items()):
+    for kind, (study, found) in most.items():
         yield {
-            "base": base,
-            "budget": budget,
-            "data": data,
-            "samples": samples,
+            **dict(zip(KEYS, kind, strict=True)),
             "seed_variance": rounded(2 * found.run.run**2),
             "df": float(rounded(found.run.df)),
             "evaluation_variance": rounded(found.evaluation_variance),

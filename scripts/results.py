@@ -2,11 +2,13 @@
 
     python -m scripts.results
 
-writes them anew after a change of the reports that is meant; look at the difference. `tests/reports/test_example.py`
-compares them. Pages in results/ name their figures, of which only the ones that README and docs show are committed:
-`gonn report` in an unpacked workspace draws the others.
+writes them anew after a change of the reports that is meant, and what else is made from the trials: the noise of each
+base, what `make remake` writes, and the numbers that README and docs/findings.md quote. Look at the difference.
+`tests/reports/test_example.py` compares them. Pages in results/ name their figures, of which only the ones that README
+and docs show are committed: `gonn report` in an unpacked workspace draws the others.
 """
 
+import csv
 import io
 import os
 import re
@@ -18,12 +20,16 @@ from pathlib import Path
 from PIL import Image
 
 from ablations.registry import load_registry
+from benchmarks.noise import write_noise
+from orchestration.catalogue.generated import generated_texts
 from orchestration.reporting import write_reports
 from reports.book.elo import ladder_files
 from reports.play.ladder import load_ladders
+from reports.stats.verdicts import EffectVerdict
 from scripts.pack import unpack
 
-RESULTS = Path(__file__).resolve().parent.parent / "results"
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "results"
 PACKS = tuple(sorted((RESULTS / "trials").glob("*.tar.xz")))
 STUDIES = {
     "kgs-cpu/last_move_input": "last_move_input-gonn-b5-cpu-kgs-35f019",
@@ -70,11 +76,58 @@ def write_pages() -> None:
     """Write all of them, and remove those that are made no more."""
     with tempfile.TemporaryDirectory() as folder:
         made = made_pages(Path(folder))
+        write_noise([Path(folder)])
     for path in kept_pages():
         path.unlink()
     for name, data in made.items():
         (RESULTS / name).parent.mkdir(parents=True, exist_ok=True)
         (RESULTS / name).write_bytes(data)
+    for path, text in [*quoting_pages().items(), *generated_texts(load_registry())]:
+        path.write_text(text, encoding="utf-8")
+
+
+def quoting_pages() -> dict[Path, str]:
+    """README.md and docs/findings.md with the numbers that they quote: README's table, runs, trials and studies."""
+    summary = (RESULTS / "kgs-cpu" / "summary.md").read_text(encoding="utf-8")
+    rows: dict[str, list[list[str]]] = {}
+    for card, rest in re.findall(r"(?m)^\| (\w+)<br>gonn-b5<br>\S+ \| (.*) \|$", summary):
+        rows.setdefault(card, []).append(rest.split(" | "))
+
+    def row(match: re.Match) -> str:
+        (_, delta, verdict, _, worth), (top1, _) = rows[match[1]]
+        effect, interval, base = delta.split("<br>")
+        cells = (
+            effect,
+            interval,
+            base.partition(" [")[0],
+            verdict.partition("<br>")[0],
+            worth.partition("<br>")[0],
+            top1,
+        )
+        return f"| {match[1]} | {' | '.join(cells)} |"
+
+    open_verdicts = {verdict.value for verdict in EffectVerdict if verdict.tone == "open"}
+    with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
+        judged = {line["card"] for line in csv.DictReader(file) if line["verdict"] not in open_verdicts}
+    trials, studies = re.search(r"Trained: (\d+) of \d+ trials in (\d+) studies", summary).groups()
+    runs = sum(map(int, rows["parametric_relu"][0][3].partition("<br>")[0].split(" and ")))
+    changes = {
+        ROOT / "README.md": (
+            (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \| \[.*$", row),
+            (r"From \d+ runs of GoNN", f"From {runs} runs of GoNN"),
+            (r"\d+ of \d+ enhancements with", f"{len(judged)} of {len(load_registry().cards)} enhancements with"),
+        ),
+        ROOT / "docs" / "findings.md": (
+            (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
+        ),
+    }
+    pages = {}
+    for path, edits in changes.items():
+        pages[path] = path.read_text(encoding="utf-8")
+        for pattern, new in edits:
+            pages[path], count = re.subn(pattern, new, pages[path])
+            assert count, f"{path}: nothing like {pattern}"
+    return pages
 
 
 def kept_pages() -> list[Path]:

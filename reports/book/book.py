@@ -130,7 +130,7 @@ def book_page(
                 stats_section(registry, nets),
                 elo_section(registry, nets, played.ladders),
                 *document_sections(registry, nets, reports, played),
-                play_section(played, [report.study for report in reports]),
+                play_section(played, reports, lines),
                 rates_section(searches),
                 accuracy_section(nets),
                 *([samples] if samples else []),

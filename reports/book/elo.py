@@ -1,5 +1,6 @@
 """The sections on games: accuracy, loss and playing strength (the published correspondence, the ladders rated here, and
-other nets' strength read from them), and games with engines. `write_ladders` writes the first as a page of its own."""
+other nets' strength read from them), and games of arms and with engines. `write_ladders` writes the first as a page of
+its own."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +12,6 @@ from matplotlib.ticker import PercentFormatter
 
 from ablations.published_results import EloPoint
 from ablations.registry import Registry
-from ablations.study import Study
 from gonn_core.errors import markdown_escape, printable
 from reports.book.published import comparable
 from reports.cache import Picture
@@ -22,10 +22,14 @@ from reports.play.ladder import Ladder, elo_of_nats, elo_text, ladder_table, lad
 from reports.play.matches import Played, match_table
 from reports.play.players import engine_text, names_in, trial_names
 from reports.play.rating import NORMAL_95
+from reports.play.win_rates import play_table
 from reports.results.nets import MeasuredNet, level, structure
+from reports.study.report import Report
+from reports.summary.lines import SummaryLine
 from reports.tables.cells import Cell, Column, Table, make_row, text_cell
 from reports.tables.writers import csv_text, markdown_table
 from reports.workspace import write_files
+from reports.worth.effects import samples_of
 
 _PUBLISHED = (
     Column("top1", "test top-1, GoGoD", show=lambda share: f"{100 * share:.0f} %"),
@@ -163,14 +167,21 @@ def ladder_files(ladders: Sequence[Ladder], registry: Registry) -> dict[str, byt
     }
 
 
-def play_section(played: Played, studies: Sequence[Study]) -> Section:
-    """Every match with an engine; matches between nets are in the studies' reports and in the ladders."""
-    matches = played.with_engines
-    if not matches:
-        return Section("Games with engines", (TO_PLAY,))
-    table = match_table(matches, names_in(matches, trial_names(studies)))
-    sentences = ("Whole games through the Go Text Protocol, colours alternating.",)
-    return Section("Games with engines", sentences, tables=(table,))
+def play_section(played: Played, reports: Sequence[Report], lines: Sequence[SummaryLine]) -> Section:
+    """Arms judged by play, next to their effect on the loss, and every match with an engine or of two ways to choose
+    moves; the others are in the ladders."""
+    studies = [report.study for report in reports]
+    effects = {
+        (line.card, line.report.study.base, samples_of(line.report.study.arms[0])): line.effect
+        for line in lines
+        if line.effect
+    }
+    arms = play_table([report.results for report in reports], effects)
+    tables, matches = [arms] if arms else [], played.of_two_kinds
+    if matches:
+        tables.append(match_table(matches, names_in(matches, trial_names(studies))))
+    sentences = "Whole games, colours alternating; those with engines through the Go Text Protocol."
+    return Section("Games", (sentences if tables else TO_PLAY,), tables=tuple(tables))
 
 
 def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[str, bytes]:

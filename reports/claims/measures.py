@@ -325,7 +325,7 @@ def _win_rate(context: ClaimContext) -> Measured | Answer:
     """Games of the arms with each other, moves drawn with full history, of a claim about play without history without
     it; an effect of 0 is a win rate of 50 %."""
     choice = PUBLISHED if context.claim.history == "full" else choice_text({"choice": {"history": "none"}})
-    for rate in win_rates(context.results):
+    for rate in win_rates([context.results]):
         if (rate.card, rate.choice) == (context.contrast.card, choice):
             note = f"{rate.games:,} games of {rate.effect.n} seeds"
             return answer(context, rate.effect, rate.trials, counted_from="from 50 %", note=note)

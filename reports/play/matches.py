@@ -187,6 +187,16 @@ class Played:
     ladders: tuple[Ladder, ...] = ()
 
     @property
+    def of_two_kinds(self) -> list[Match]:
+        """Matches with games whose sides choose their moves in two ways; those with engines too."""
+        with_engines = self.with_engines
+        return [
+            match
+            for match in self.matches
+            if match in with_engines or (match.games and match.players["A"]["choice"] != match.players["B"]["choice"])
+        ]
+
+    @property
     def with_engines(self) -> list[Match]:
         """Matches with games in which an engine took part."""
         return [match for match in self.matches if match.games and not all(map(is_net, match.players.values()))]

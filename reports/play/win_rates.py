@@ -5,12 +5,12 @@ seed meet, so that seeds are pairs as everywhere; the interval is made of the se
 their games too, and is never narrower than the chance of the games alone allows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ablations.study import Contrast
+from ablations.study import Contrast, Study
 from gonn_core.play.match.record import SIDES
 from reports.play.players import choice_text, is_net
 from reports.play.rating import wilson
@@ -20,6 +20,7 @@ from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
 from reports.tables.formats import verdict_text
+from reports.worth.effects import comparison_key, samples_of
 
 PUBLISHED = ""
 """The choice of moves that claims are judged by, as `choice_text` has it."""
@@ -37,6 +38,8 @@ def _per_cents(ends: Sequence[float]) -> str:
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
+    Column("base", "base", "left", under="card"),
+    Column("nats", "Δ test nats", show=formats.signed),
     Column("rate", "win rate", show=_per_cent),
     Column("interval", "95 % interval", under="rate", parts=interval95(), show=_per_cents),
     Column(
@@ -68,17 +71,16 @@ class SeedGames:
 
 @dataclass(frozen=True)
 class WinRate:
-    """What a card does to play under one choice of moves (in words; empty for the published one)."""
+    """What a card does to play under one choice of moves (in words; empty for the published one). study: the first
+    with these games."""
 
     card: str
+    study: Study
+    samples: int
     choice: str
     seeds: tuple[SeedGames, ...]
     effect: Effect
     verdict: EffectVerdict
-
-    @property
-    def points(self) -> float:
-        return sum(seed.points for seed in self.seeds)
 
     @property
     def games(self) -> int:
@@ -89,17 +91,30 @@ class WinRate:
         return tuple(trial for seed in self.seeds for trial in seed.trials)
 
 
-def win_rates(results: StudyResults) -> list[WinRate]:
-    """Of every card and choice with games, in the order of the study; q over the cards of each choice."""
-    thresholds, unjudged = results.study.thresholds, results.unjudged
-    played = [(pair.card, *games) for pair in results.study.contrasts for games in _games(results, pair).items()]
-    effects = {(choice, card): win_rate_effect(card, seeds) for card, choice, seeds in played}
-    for choice in () if unjudged else {choice for choice, _ in effects}:
-        effects |= with_q({key: effect for key, effect in effects.items() if key[0] == choice}, thresholds)
-    verdicts = {key: unjudged or judge_effect(effect, "higher", thresholds) for key, effect in effects.items()}
-    return [
-        WinRate(card, choice, seeds, effects[choice, card], verdicts[choice, card]) for card, choice, seeds in played
-    ]
+def win_rates(studies: Sequence[StudyResults]) -> list[WinRate]:
+    """Of every card and choice with games, in the order of the studies; one row of studies that compare the same nets
+    with other seeds. q over the rows of each choice."""
+    first: dict[tuple, tuple[StudyResults, Contrast]] = {}
+    seeds: dict[tuple, dict[tuple[str, str], SeedGames]] = {}
+    for results in studies:
+        for contrast in results.study.contrasts:
+            for choice, games in _games(results, contrast).items():
+                samples = samples_of(results.study.arm(contrast.without[0]))
+                key = (choice, samples, *comparison_key(results.study, contrast))
+                first.setdefault(key, (results, contrast))
+                seeds.setdefault(key, {}).update((each.trials, each) for each in games)
+    effects = {key: win_rate_effect(first[key][1].card, tuple(games.values())) for key, games in seeds.items()}
+    judged = {key: effect for key, effect in effects.items() if not first[key][0].unjudged}
+    for choice in {choice for choice, *_ in judged}:
+        of_choice = {key: effect for key, effect in judged.items() if key[0] == choice}
+        effects |= with_q(of_choice, first[next(iter(of_choice))][0].study.thresholds)
+    rates = []
+    for key, (results, contrast) in first.items():
+        effect = effects[key]
+        verdict = results.unjudged or judge_effect(effect, "higher", results.study.thresholds)
+        games = tuple(sorted(seeds[key].values(), key=lambda each: each.seed))
+        rates.append(WinRate(contrast.card, results.study, key[1], key[0], games, effect, verdict))
+    return rates
 
 
 def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGames, ...]]:
@@ -131,9 +146,8 @@ def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGam
 
 def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
     """Win rate - 1/2: mean over seeds, interval by t over seeds."""
-    rates, n = np.array([seed.points / seed.games for seed in seeds]), len(seeds)
-    games, points = sum(seed.games for seed in seeds), sum(seed.points for seed in seeds)
-    likely = (points + 0.5) / (games + 1)  # never 0 or 1: all games won are not all games to come
+    rates, n, games = np.array([seed.points / seed.games for seed in seeds]), len(seeds), _equal_games(seeds)
+    likely = (rates.mean() * games + 0.5) / (games + 1)  # never 0 or 1: all games won are not all games to come
     part = None
     if n > 1:  # seeds that happen to agree would make an interval that further games of the same nets leave
         parts = (float(rates.var(ddof=1)) / n, n - 1.0), (likely * (1 - likely) / games, games - 1.0)
@@ -141,32 +155,44 @@ def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
     return effect_of(card, float(rates.mean() - 0.5), part, EvaluationNoise(0.0, 0.0, 2), (n, n))
 
 
-def play_table(results: StudyResults) -> Table | None:
-    """A row per card and choice of moves; None while no games are played."""
-    rows = tuple(_row(rate) for rate in win_rates(results))
-    if not rows:
+def _equal_games(seeds: Sequence[SeedGames]) -> float:
+    """How many games, the same number with each seed, tell their mean as well as these do."""
+    return len(seeds) ** 2 / sum(1 / seed.games for seed in seeds)
+
+
+def play_table(studies: Sequence[StudyResults], effects: Mapping[tuple, Effect] | None = None) -> Table | None:
+    """A row per card and choice of moves; None while no games are played. With the effects on the loss of a page, by
+    card, base and samples, each row has its own, and its base."""
+    rates = win_rates(studies)
+    if not rates:
         return None
+    columns = _COLUMNS if effects else tuple(column for column in _COLUMNS if column.key not in ("base", "nats"))
     notes = (
         "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed "
         "against each other. The interval is over seeds: it is for nets trained anew; the one of these nets alone "
         "(Wilson's) is for further games of theirs. q is over the enhancements with one choice of moves. Drawn: from "
         "GoNN's distribution over the likeliest moves.",
     )
-    return Table("play", "Play: with against without", _COLUMNS, rows, notes)
+    rows = tuple(_row(rate, columns, effects) for rate in rates)
+    return Table("play", "Play: with against without", columns, rows, notes)
 
 
-def _row(rate: WinRate) -> Row:
-    ends = rate.effect.interval95
+def _row(rate: WinRate, columns: Sequence[Column], effects: Mapping[tuple, Effect] | None) -> Row:
+    ends, share, games = rate.effect.interval95, 0.5 + rate.effect.delta, _equal_games(rate.seeds)
+    nats = (effects or {}).get((rate.card, rate.study.base, rate.samples))
     values = {
         "card": rate.card,
-        "rate": 0.5 + rate.effect.delta,
+        "base": rate.study.base,
+        "nats": nats and nats.delta,
+        "rate": share,
         "interval": None if ends is None else [0.5 + ends.low, 0.5 + ends.high],
         "games": rate.games,
-        "wilson": list(wilson(rate.points, rate.games)),
+        "wilson": list(wilson(share * games, games)),
         "choice": rate.choice or USUAL,
         "q": rate.effect.q,
         "bound": rate.effect.bound,
         "verdict": Cell(verdict_text(rate.verdict, rate.effect, "win_rate"), rate.verdict, rate.trials),
         "seeds": [seed.seed for seed in rate.seeds],
     }
-    return make_row(_COLUMNS, f"{rate.card} {rate.choice}".strip(), values, rate.trials)
+    of = (f"{rate.study.base}:" if effects else "") + rate.card
+    return make_row(columns, f"{of} {rate.choice}".strip(), values, rate.trials)

@@ -308,7 +308,7 @@ MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {
     "marks": lambda report: marks_table(report.study),
     "effects": effects_table,
     "rates": lambda report: deltas_table(report, ("top1", "top4"), MAIN, "rates", "Effects on the hit rates, and cost"),
-    "play": lambda report: play_table(report.results),
+    "play": lambda report: play_table([report.results]),
     "probe_effects": lambda report: study_table(report.results),
     "claims": lambda report: claims_table(report.results, report.findings),
 }

@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.pack import members
-from scripts.results import FIGURES, PACKS, RESULTS, kept_pages, made_pages
+from scripts.results import FIGURES, PACKS, RESULTS, kept_pages, made_pages, quoting_pages
 from tests.paths import ROOT
 from tests.reports.same_text import same_file
 
@@ -18,6 +18,11 @@ def test_the_pages_are_made_again_from_packed_trials(tmp_path, monkeypatch):
     kept = {path.relative_to(RESULTS).as_posix(): path.read_bytes() for path in kept_pages()}
     assert set(made) == set(kept)
     assert [name for name in made if not same_file(name, made[name], kept[name])] == []
+
+
+def test_readme_and_findings_quote_the_pages():
+    for path, text in quoting_pages().items():
+        assert path.read_text(encoding="utf-8") == text, "run: python -m scripts.results"
 
 
 def test_the_packs_are_disjoint_and_compact():

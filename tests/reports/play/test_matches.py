@@ -98,6 +98,7 @@ def made(tmp_path_factory):
     write_match(matches, net(control[1], 10_016), ENGINE, won(0, 20))  # an earlier snapshot
     write_match(matches, PACHI, net(control[3], samples), won(20, 0))
     write_match(matches, net(control[1], samples), net(control[2], samples), won(3, 3))
+    write_match(matches, net(control[1], samples, history="none"), net(control[1], samples), won(3, 3))
     return found
 
 
@@ -119,7 +120,7 @@ def test_the_book_has_cells_a_section_and_ladders(made):
         made.study, load_results(made.study, made.runs, made.study_folder), made.folder / "out", made.registry
     ).report
     empty = {section.title: section for section in book_page([report], [], registry()).sections}
-    assert empty["Games with engines"].sentences == (TO_PLAY,)
+    assert empty["Games"].sentences == (TO_PLAY,)
     write_ladder(made.folder / "other", [rung(10_000, 3.0), rung(20_000, 2.5), rung(50_000, 2.2)], [(70, 30), (60, 40)])
     played = load_played(made.folder / "matches", made.folder / "elo")
     ladders = load_played(made.folder / "other" / "matches", made.folder / "other" / "elo")
@@ -138,8 +139,8 @@ def test_the_book_has_cells_a_section_and_ladders(made):
         and ours.cells["pachi"].text == "0 % (0/20)"
     )
     assert any("level 10" in note for note in comparison.notes)
-    (table,) = sections["Games with engines"].tables
-    assert len(table.rows) == 5 and any(
+    (table,) = sections["Games"].tables
+    assert len(table.rows) == 6 and any(
         cell.text == "gonn-b5 s1 @100k, argmax" for row in table.rows for cell in row.cells.values()
     )
     behind = manifest(Page("t", "a", None, tuple(sections.values())), [report], ladders=ladders.ladders)["trials"]

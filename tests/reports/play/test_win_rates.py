@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from gonn_core.play.match.record import load_matches
+from reports.book.book import book_page
 from reports.play.win_rates import SeedGames, win_rate_effect, win_rates
 from reports.results.decisions import load_results
 from reports.study.report import make_report
@@ -42,7 +43,7 @@ def played(tmp_path_factory):
 
 
 def test_only_final_nets_of_one_seed_with_one_choice_are_pairs(played):
-    published, dropped = win_rates(played)
+    published, dropped = win_rates([played])
     assert [(each.seed, each.points, each.games) for each in published.seeds] == [
         (1, 40, 60),
         (2, 42, 60),
@@ -51,6 +52,32 @@ def test_only_final_nets_of_one_seed_with_one_choice_are_pairs(played):
     ]
     assert (published.choice, published.games, published.verdict) == ("", 240, "helps")
     assert (dropped.choice, dropped.games, dropped.verdict) == ("history none", 10, "underpowered")
+
+
+def test_studies_with_other_seeds_make_one_row_and_shared_games_count_once(played, tmp_path):
+    more = plan_study(tmp_path, "last_move_input", budget="cpu", seeds=(5, 6))
+    train(more, {"without-last_move_input": 0.4})
+    samples = more.study.arms[0].config.training.samples
+    for seed in (5, 6):
+        with_it, without = (more.study.trials_of(arm)[seed] for arm in ("control", "without-last_move_input"))
+        write_match(tmp_path / "matches", net(with_it, samples), net(without, samples), won(20, 20))
+    results = load_results(more.study, more.runs, more.study_folder)
+    results = replace(results, played=tuple(load_matches(tmp_path / "matches")))
+    published, dropped = win_rates([played, results, played])
+    assert [(each.seed, each.games) for each in published.seeds] == [
+        *((seed, 60) for seed in (1, 2, 3, 4)),
+        (5, 40),
+        (6, 40),
+    ]
+    assert published.effect.delta == pytest.approx((40 + 42 + 44 + 46) / 60 / 6 + 1 / 6 - 0.5) and dropped.games == 10
+
+
+def test_the_book_has_each_win_rate_next_to_the_effect_on_the_loss(played):
+    page = book_page([make_report(played, registry())], [], registry())
+    tables = {table.name: table for table in page.tables}
+    row, loss = tables["play"].rows[0].cells, tables["summary"].rows[0].cells
+    assert (row["base"].text, row["rate"].text, row["games"].text) == ("gonn-b5", "71.7 %", "240")
+    assert row["nats"].value == loss["delta"].value == pytest.approx(-0.4, abs=0.1)
 
 
 def test_the_interval_is_that_of_t_over_seeds():
@@ -91,7 +118,7 @@ def test_the_report_has_a_table_of_play_and_judges_the_claim(played):
         and len(row["rate"].trials) == 8
         and row["verdict"].text.startswith("helps (q ")
     )
-    assert row["q"].value == win_rates(played)[0].effect.q < 0.05
+    assert row["q"].value == win_rates([played])[0].effect.q < 0.05
     claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
     assert claim.measured.text.startswith("+21.67 [") and claim.measured.text.endswith(
         "points from 50 % at 100k samples"
