@@ -17,6 +17,7 @@ from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.page import Page, Section, markdown
 from reports.results.compare import used_trials
 from reports.results.group import MAIN
+from reports.results.nets import MeasuredNet, measured_nets, net_cost
 from reports.stats.estimates import Effect, Interval, Spread
 from reports.stats.verdicts import judge_effect, with_q
 from reports.study.report import Report
@@ -27,7 +28,8 @@ from reports.tables.entities import EFFECTS, pick
 from reports.tables.writers import csv_text
 from reports.workspace import write_files
 from reports.worth.curve import ControlCurve
-from reports.worth.effects import WORTH, comparison_key, samples_of, worth_values
+from reports.worth.effects import WORTH, comparison_key, net_key, samples_of, worth_values
+from reports.worth.law import Trained, fit_law
 
 TITLE = "Losses and effects over samples"
 NONE_YET = (
@@ -48,10 +50,21 @@ _TRENDS = (
     Column("slope", "Δ test nats per doubling", parts=("slope", *interval95("slope"))),
     Column("p", "p", show=formats.p_value),
 )
+_LAW = (
+    Column("operations", "operations", exact=True, show="{:.0e}".format),
+    Column("size", "best FLOPs per sample", parts=("flops", *interval95("flops"))),
+    Column("samples", "samples then", show=lambda samples: formats.about(round(samples))),
+    Column("nats", "validation nats", parts=("validation_nats", *interval95("validation_nats"))),
+)
 _TREND_NOTE = (
     "With samples: growing or fading where the slope of Δ over log2 samples, by weighted least squares, differs from 0 "
     "at the level of the verdicts, steady where its 90 % interval lies within the smallest effect that counts. The "
     "studies share no trial; they share their test games, which makes the interval a little too wide."
+)
+_LAW_NOTE = (
+    "Nets that differ in the number and width of their layers and in samples alone, each trained to its end. Loss = "
+    "floor + (size / s)^−a + (samples / n)^−b by least squares (Hoffmann et al. 2022), size in operations of training "
+    "by a sample. Beyond the largest training it is a guess: the interval is for the case that the law holds there."
 )
 _PAGE_NOTE = "Effects in rows of one enhancement are between the same arms; a screen's are means. q is over this page."
 _RATE_NOTE = "Learning rate and warm-up are the budget's at every number of samples; the rate falls to its end in each."
@@ -196,6 +209,39 @@ def trends_table(courses: Sequence[Course]) -> Table:
     return Table("trends", "Trends with samples", _TRENDS, tuple(rows), (_TREND_NOTE,))
 
 
+def law_tables(nets: Sequence[MeasuredNet]) -> list[Table]:
+    """For each base whose nets of several sizes and lengths tell a law: how large a net to train with some number of
+    operations."""
+    alike: dict[tuple, list[MeasuredNet]] = {}
+    for net in nets:
+        alike.setdefault((net.study.base, net.study.data, net_key(net.config, of_any_size=True)), []).append(net)
+    tables = list[Table]()
+    for (base, data, _), members in alike.items():
+        trained = [
+            Trained(net_cost(net.config, net.cache)[1], net.config.training.samples, trial.result["nats"])
+            for net in members
+            for trial in net.trials
+            if trial.result is not None
+        ]
+        law = fit_law(trained)
+        if law is None:
+            continue
+        spent = [math.log10(each.size * each.samples) for each in trained]
+        rows = []
+        for power in range(math.ceil(min(spent)), math.floor(max(spent)) + 2):
+            size, sizes, nats, ends = law.best(10.0**power)
+            values = {
+                "operations": 10.0**power,
+                "size": Cell(f"{size:.1e} [{sizes.low:.1e}, {sizes.high:.1e}]", [size, sizes.low, sizes.high]),
+                "samples": 10.0**power / size,
+                "nats": Cell(f"{nats:.3f} [{ends.low:.3f}, {ends.high:.3f}]", [nats, ends.low, ends.high]),
+            }
+            rows.append(make_row(_LAW, f"1e{power}", values))
+        title = f"Size and samples: {base} ({data}), {len(trained)} trials of {len(members)} nets"
+        tables.append(Table(f"law-{len(tables) + 1}", title, _LAW, tuple(rows), (_LAW_NOTE,)))
+    return tables
+
+
 def curve_picture(curve: ControlCurve, number: int) -> Picture:
     """Samples on a logarithmic axis, nats on test games."""
     name, size = f"curve-{number}", (WIDTH, 3.4)
@@ -229,6 +275,7 @@ def samples_section(reports: Sequence[Report], curves: Iterable[ControlCurve]) -
             shown.append(curve)
     of_effects = courses(reports)
     tables = [curve_table(curve, number) for number, curve in enumerate(shown, 1)]
+    tables += law_tables(measured_nets([report.results for report in reports]))
     tables += [table for table in (effects_over_samples(of_effects), trends_table(of_effects)) if table.rows]
     pictures = tuple(curve_picture(curve, number) for number, curve in enumerate(shown, 1))
     return Section(TITLE, () if tables else (NONE_YET,), pictures, tuple(tables))

@@ -17,6 +17,8 @@ from reports.tables import formats
 from reports.tables.cells import Cell
 from reports.worth.curve import FEWEST_POINTS, ControlCurve, CurvePoint, Ratio, worth_in_samples
 
+SIZES = ("blocks", "layers", "width", "heads", "ffn")
+"""Settings of a net's body that make it larger or smaller."""
 WORTH = ("worth", "worth_time")
 """Keys of the columns of an effect's worth."""
 EXPLAINED = (
@@ -98,11 +100,13 @@ Key = tuple[str, str, str]
 
 
 @cache
-def net_key(config: TrialConfig) -> str:
-    """Digest of a configuration without its number of samples. Schedules that end with the samples are the same one;
-    one that would need more samples to end is another."""
+def net_key(config: TrialConfig, of_any_size: bool = False) -> str:
+    """Digest of a configuration without its number of samples, and the number and width of its layers. Schedules that
+    end with the samples are the same one; one that would need more samples to end is another."""
     tree = config.model_dump(mode="json")
     training = tree["training"]
+    for part in ("trunk", "residual", "encoder") if of_any_size else ():
+        tree["net"][part] = {name: value for name, value in tree["net"][part].items() if name not in SIZES}
     if training["schedule"]["kind"] in COMPRESSIBLE:
         training["schedule"]["compression"] = f"{training['schedule']['compression'] * training['samples']:.3g}"
     del training["samples"]
