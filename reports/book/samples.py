@@ -221,7 +221,7 @@ def law_tables(nets: Sequence[MeasuredNet]) -> list[Table]:
             Trained(net_cost(net.config, net.cache)[1], net.config.training.samples, trial.result["nats"])
             for net in members
             for trial in net.trials
-            if trial.result is not None
+            if trial.result is not None and "nats" in trial.result
         ]
         law = fit_law(trained)
         if law is None:

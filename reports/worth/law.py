@@ -71,10 +71,10 @@ def fit_law(trained: Sequence[Trained]) -> Law | None:
     """Least squares from several starts; None where the nets are too few, or too alike to tell both powers."""
     from scipy import optimize  # a second of every command
 
-    size, samples, nats = np.array([[np.log(each.size), np.log(each.samples), each.nats] for each in trained]).T
-    df = len(nats) - 5
-    if df < 1 or len(set(size)) < SIZES or len(set(samples)) < LENGTHS:
+    df = len(trained) - 5
+    if df < 1 or len({each.size for each in trained}) < SIZES or len({each.samples for each in trained}) < LENGTHS:
         return None
+    size, samples, nats = np.array([[np.log(each.size), np.log(each.samples), each.nats] for each in trained]).T
     middle = float(np.median(size)), float(np.median(samples))
 
     def left(numbers: np.ndarray) -> np.ndarray:
