@@ -234,6 +234,9 @@ def search_show(search):
 @click.command()
 @click.argument("file", metavar="[RECIPE.yaml|ROW.json]", required=False, type=click.Path(path_type=Path))
 @click.option("--keep", metavar="ROW.json", type=click.Path(path_type=Path), help="write the row into this file")
+@click.option(
+    "--jobs", metavar="FOLDER", type=click.Path(path_type=Path), help="write a job file for each seed instead"
+)
 @click.option("--verify", is_flag=True, help="FILE is a row: retrain 1 % of each of its nets and compare the weights")
 @settings("DATA_DIR", "DEVICE")
 def record(file, **settings):

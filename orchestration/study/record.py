@@ -31,7 +31,8 @@ from gonn_core.trial.weights import unpack
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.experiment.settings import ROOT
-from orchestration.study.plan import make_plan
+from orchestration.study.plan import Plan, make_plan
+from orchestration.study.train import write_job
 from reports.workspace import Workspace
 
 RECORDS = ROOT / "records"
@@ -167,27 +168,33 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def record(recipe: Path | None, keep: Path | None, verify: bool, data_dir: Path | None, device: Device) -> int:
-    """Train a recipe, records/recipe.yaml unless given, and print its row; or verify the row in that file. 1 when that
-    fails."""
+def record(
+    recipe: Path | None, keep: Path | None, jobs: Path | None, verify: bool, data_dir: Path | None, device: Device
+) -> int:
+    """Train a recipe, records/recipe.yaml unless given, and print its row; or write its job files into the folder
+    `jobs`; or verify the row in that file. 1 when that fails."""
     recipe = recipe or RECORDS / "recipe.yaml"
     if verify:
         return _verify(parse_model(Row, read_json(recipe), recipe.name), data_dir, device)
     asked = parse_model(Recipe, read_yaml(recipe), recipe.name)
     if keep is not None and keep.exists():
         raise InputError(keep, "this file exists already")
-    jobs = recipe_jobs(asked, data_dir, device)
-    lines = {job.id: f"seed {seed}: trial {job.id}" for seed, job in zip(asked.seeds, jobs, strict=True)}
-    if run_missing(jobs, execution("local", None, track=False), "record", lines):
+    plan = recipe_plan(asked, data_dir, device)
+    if jobs is not None:
+        for seed, job in zip(asked.seeds, plan.jobs, strict=True):
+            write_job(plan, job, jobs / f"{recipe.stem}-s{seed}.json")
+        return 0
+    lines = {job.id: f"seed {seed}: trial {job.id}" for seed, job in zip(asked.seeds, plan.jobs, strict=True)}
+    if run_missing(plan.jobs, execution("local", None, track=False), "record", lines):
         return 1
-    row = row_of(asked, jobs)
+    row = row_of(asked, plan.jobs)
     output().print(record_tables({"this row": row}, noise_of()), soft_wrap=True)
     if keep is not None:
         write_json(keep, row.model_dump(mode="json"), sealed=False)
     return 0
 
 
-def recipe_jobs(recipe: Recipe, data_dir: Path | None, device: Device) -> list[Job]:
+def recipe_plan(recipe: Recipe, data_dir: Path | None, device: Device) -> Plan:
     """A job for each seed, which keeps weights at `MARKS` and evaluates all test positions once. Raises UserError."""
     if recipe.rules != RULES:
         raise SettingError("rules", recipe.rules, "another version of the rules", RULES)
@@ -199,14 +206,14 @@ def recipe_jobs(recipe: Recipe, data_dir: Path | None, device: Device) -> list[J
         )
     )  # fmt: skip
     whole = design.budget.model_copy(update={"evaluation_positions": "all"})
-    jobs = []
-    for job in make_plan(replace(design, budget=whole), Workspace.here()).jobs:
+    plan, jobs = make_plan(replace(design, budget=whole), Workspace.here()), []
+    for job in plan.jobs:
         tests = tuple(request for request in job.run.evaluations if request.history == _HISTORY)
         if not tests:
             raise SettingError("data", recipe.data, "a data set without test games")
         run = job.run.model_copy(update={"evaluations": tests, "snapshots": (*job.run.snapshots, *marks_of(job))})
         jobs.append(job.model_copy(update={"run": run}))
-    return jobs
+    return replace(plan, jobs=tuple(jobs))
 
 
 def marks_of(job: Job) -> tuple[int, ...]:
@@ -253,7 +260,9 @@ def _is_before(samples: int, event: Event) -> bool:
 def _verify(row: Row, data_dir: Path | None, device: Device) -> int:
     """Retrain the first per cent of each seed, elsewhere, and compare the weights."""
     differs = 0
-    for seed, job, kept in zip(row.recipe.seeds, recipe_jobs(row.recipe, data_dir, device), row.digests, strict=True):
+    for seed, job, kept in zip(
+        row.recipe.seeds, recipe_plan(row.recipe, data_dir, device).jobs, row.digests, strict=True
+    ):
         first = marks_of(job)[0]
         with tempfile.TemporaryDirectory() as runs:
             copy = job.model_copy(update={"run": job.run.model_copy(update={"runs": runs, "evaluations": ()})})

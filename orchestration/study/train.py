@@ -11,6 +11,7 @@ from gonn_core.config import TrialConfig
 from gonn_core.errors import InputError, SettingError, printable
 from gonn_core.files.json_files import write_json
 from gonn_core.settings.data import GamesConfig
+from gonn_core.trial.job import Job
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution
 from orchestration.study.folder import find_trial
@@ -59,7 +60,8 @@ def train_base(track: bool, job: Path | None = None, **settings) -> int:
     workspace = Workspace.here()
     design = trial_design(workspace, job=job, **settings)
     if job is not None:
-        _write_job(make_plan(design, workspace), job)
+        plan = make_plan(design, workspace)
+        write_job(plan, plan.jobs[0], job)
         return 0
     label = f"({printable(design.arms[0].label)})" * bool(design.arms[0].values)
     (result,) = run_studies([design], execution("local", 1, track), label)
@@ -81,11 +83,11 @@ def export_trial(trial: str, file: Path, samples: int | None) -> int:
     return 0
 
 
-def _write_job(plan: Plan, path: Path) -> None:
-    """Write the job of a plan's only trial, and the recipe of its data next to it, for another machine."""
+def write_job(plan: Plan, task: Job, path: Path) -> None:
+    """Write a job of a plan, and the recipe of its data next to it, for another machine."""
     from gonn_core.trial.weights import start_path
 
-    (task,), prepared, study = plan.jobs, plan.prepared, plan.study
+    prepared, study = plan.prepared, plan.study
     portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere
     labels = {"base": study.base, "budget": study.budget_label, "data": study.coverage, "seed": task.labels["seed"]}
     task = task.model_copy(update={"run": task.run.model_copy(update=portable), "labels": labels})

@@ -4,8 +4,21 @@ import json
 
 import pytest
 
+from ablations.strict_yaml import read_yaml
+from gonn_core.config import parse_model
+from gonn_core.trial.job import read_job
 from orchestration import cli
-from orchestration.study.record import Noise, Row, beats, marks_of, reaches, read_rows, recipe_jobs, record_tables
+from orchestration.study.record import (
+    Noise,
+    Recipe,
+    Row,
+    beats,
+    marks_of,
+    reaches,
+    read_rows,
+    recipe_plan,
+    record_tables,
+)
 
 RECIPE = {
     "rules": "1.0",
@@ -69,7 +82,7 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd):
     assert cli.run(["record", str(recipe), "--keep", str(kept)]) == 0
     assert "this row" in capfd.readouterr().out
     (found,) = read_rows(tmp_path).values()
-    jobs = recipe_jobs(found.recipe, None, "auto")
+    jobs = recipe_plan(found.recipe, None, "auto").jobs
     assert marks_of(jobs[0]) == (16, 160) and [job.run.evaluations[0].history for job in jobs] == ["as_published"] * 3
     assert len({digest for of_seed in found.digests for digest in of_seed}) == 6 and len(set(found.nats)) == 3
     assert (
@@ -81,6 +94,17 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd):
     kept.write_text(changed.model_dump_json())
     assert cli.run(["record", str(kept), "--verify"]) == 1
     assert f"instead of {'0' * 16}, which was trained on" in capfd.readouterr().out
+
+
+def test_another_machine_trains_the_same_from_its_job_files(recipe, tmp_path, capfd):
+    folder = tmp_path / "jobs"
+    assert cli.run(["record", str(recipe), "--jobs", str(folder)]) == 0
+    here = recipe_plan(parse_model(Recipe, read_yaml(recipe), "recipe"), None, "auto").jobs
+    there = [read_job(folder / f"recipe-s{seed}.json") for seed in (1, 2, 3)]
+    assert [job.id for job in there] == [job.id for job in here]
+    assert [job.run.snapshots for job in there] == [job.run.snapshots for job in here]
+    assert {job.run.runs for job in there} == {"runs"}
+    assert capfd.readouterr().out.count("python -m gonn_core.trial") == 3
 
 
 def test_other_rules_are_refused(recipe, capfd):
