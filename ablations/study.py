@@ -143,6 +143,10 @@ class Thresholds(Strict):
         return max(self.smallest(metric), self.claim_share * abs(claim or 0.0))
 
 
+TRAINING_POSITIONS = "; training positions: "
+"""Within a study's coverage, before the number of each arm, where these differ."""
+
+
 class Study(Strict):
     """Everything that was decided before the first trial."""
 
@@ -195,6 +199,11 @@ class Study(Strict):
         if len({(trial.arm, trial.seed) for trial in self.trials}) < len(self.trials):
             raise ValueError("two trials have the same arm and seed")
         return self
+
+    @property
+    def games(self) -> str:
+        """Its coverage without what each arm takes of it."""
+        return self.coverage.partition(TRAINING_POSITIONS)[0]
 
     @property
     def budget_label(self) -> str:

@@ -11,7 +11,7 @@ from ablations.request import Request
 from ablations.resolve import Design
 from ablations.schema import Budget, Enhancement
 from ablations.settings import line_of
-from ablations.study import Arm, EvaluationRef, Looks, Study, Thresholds, TrialRef, seeded, study_id
+from ablations.study import TRAINING_POSITIONS, Arm, EvaluationRef, Looks, Study, Thresholds, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError, UserError
@@ -150,7 +150,7 @@ def coverage_of(prepared: PreparedData, arms: Sequence[Arm], training: Mapping[s
     if len({view.digest for view in training.values()}) == 1:
         return prepared.coverage
     counts = ", ".join(f"{arm.label} {training[arm.id].n:,}" for arm in arms)
-    return f"{prepared.coverage}; training positions: {counts}"
+    return f"{prepared.coverage}{TRAINING_POSITIONS}{counts}"
 
 
 def evaluation_requests(

@@ -144,7 +144,7 @@ def book_page(
         summary=page_summary(reports, lines, registry),
         sections=tuple(section for section in sections if section is not None),
         files=_FILES,
-        coverage=tuple(sorted({report.study.coverage for report in reports})),
+        coverage=tuple(sorted({report.study.games for report in reports})),
     )
 
 

@@ -56,7 +56,7 @@ class Pair:
 def conditions(study: Study) -> tuple:
     """What a group has in common but for its configurations."""
     samples = study.samples or study.arms[0].config.training.samples
-    about = study.base, study.budget_label, study.data, study.coverage, samples, study.first_look
+    about = study.base, study.budget_label, study.data, study.games, samples, study.first_look
     return *about, study.evaluations[:1]
 
 

@@ -30,6 +30,9 @@ _KEYS = (
     *("q", "runs", "own", *WORTH, "top1", "parameters", "flops", "speed"),
 )
 
+WEAK = 0.3
+"""Test top-1 of a control below which an effect says little of a trained net."""
+
 
 @dataclass(frozen=True)
 class SummaryLine:
@@ -141,7 +144,7 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     reports = list({line.report.study.id: line.report for line in lines}.values())
     if not reports:
         return ()
-    coverage = sorted({report.study.coverage for report in reports})
+    coverage = sorted({report.study.games for report in reports})
     budgets = sorted({report.study.budget_label for report in reports})
     thresholds = reports[0].study.thresholds
     mixed = [line.report for line in lines if line.page is not None and line.page.at_base]
@@ -160,6 +163,26 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
         "%, given the measured noise and all other effects of this page. FLOPs and samples/s are ratios, with ÷ "
         "without.",
         *([at_base] if means else []),
+        *_weak(reports),
+    )
+
+
+def _weak(reports: Sequence[Report]) -> list[str]:
+    """Bases whose control has hardly learned, with what it predicts in the study with most seeds."""
+    found: dict[str, float] = {}
+    for report in sorted(reports, key=lambda report: len(report.study.seeds)):
+        for arm in (arm.id for arm in report.study.arms if not arm.values):
+            top1 = report.results.arm_result(arm, MAIN, "top1")
+            if top1 is not None and (share := float(top1.means.mean())) < WEAK:
+                found[_scale(report)] = share
+    bases = "; ".join(f"{scale}: {formats.level(share, 'share')}" for scale, share in sorted(found.items()))
+    return (
+        [
+            f"Their control predicts less than {100 * WEAK:.0f} % of the moves, so their effects are about early "
+            f"learning: {bases}."
+        ]
+        if found
+        else []
     )
 
 

@@ -24,7 +24,7 @@ NAMED_AT_MOST = 12
 
 def page_summary(reports: Sequence[Report], lines: Sequence[SummaryLine], registry: Registry) -> Summary:
     """Plain text. lines: those of the page, with its verdicts."""
-    coverage = "; ".join(sorted({report.study.coverage for report in reports}))
+    coverage = "; ".join(sorted({report.study.games for report in reports}))
     return Summary(
         headline=headline(lines) if lines else "Nothing is compared yet.",
         sentences=tuple(_named(lines)),

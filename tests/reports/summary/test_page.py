@@ -7,7 +7,7 @@ from reports.results.decisions import load_results
 from reports.results.group import MAIN, Groups
 from reports.stats.verdicts import discovery_rates
 from reports.study.report import make_report
-from reports.summary.lines import summary_lines, summary_table
+from reports.summary.lines import WEAK, summary_lines, summary_table
 from reports.summary.page import claim_sentences, headline, page_summary
 from tests.reports.made_studies import plan_study, train
 
@@ -35,6 +35,16 @@ def test_every_enhancement_has_a_line_with_the_numbers_of_its_study(reports):
     assert cells["verdict"].value == "helps" and cells["could_show"].value > 0 and cells["delta"].trials
     few = rows["stem_center_kernel"]
     assert few["verdict"].text == "underpowered" and few["could_show"].value is None
+
+
+def test_controls_that_have_hardly_learned_are_named_with_what_they_predict(reports, monkeypatch):
+    made, registry = reports
+    (control,) = (arm.id for arm in made[0].study.arms if not arm.values)
+    share = float(made[0].results.arm_result(control, MAIN, "top1").means.mean())
+    lines = summary_lines(made, registry)
+    assert share < WEAK and f"gonn-b5, smoke, 5.12k samples: {100 * share:.2f} %" in summary_table(lines).notes[-1]
+    monkeypatch.setattr("reports.summary.lines.WEAK", share / 2)
+    assert not any("early learning" in note for note in summary_table(lines).notes)
 
 
 def test_the_box_counts_verdicts_and_names_what_is_shown(reports):
