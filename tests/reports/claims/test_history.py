@@ -68,7 +68,8 @@ def test_games_without_history_answer_it(made, monkeypatch):
     def rates(results):
         seeds = tuple(SeedGames(seed, ("one", "other"), 60.0 + seed, 100) for seed in (1, 2, 3))
         for choice in ("", "history none"):
-            yield WinRate("made_up", choice, seeds, win_rate_effect("made_up", seeds), EffectVerdict.HELPS)
+            effect = win_rate_effect("made_up", seeds)
+            yield WinRate("made_up", results[0].study, 5_000_000, choice, seeds, effect, EffectVerdict.HELPS)
 
     assert "gonn play STUDY --how history=none" in findings(*made)["plays"].note
     monkeypatch.setattr(measures, "win_rates", lambda results: [each for each in rates(results) if not each.choice])
