@@ -87,37 +87,45 @@ def write_pages() -> None:
 
 
 def quoting_pages() -> dict[Path, str]:
-    """README.md and docs/findings.md with the numbers that they quote: README's table, runs, trials and studies."""
+    """README.md and docs/findings.md with the numbers that they quote: rows of enhancements, runs, trials, studies."""
     summary = (RESULTS / "kgs-cpu" / "summary.md").read_text(encoding="utf-8")
-    rows: dict[str, list[list[str]]] = {}
-    for card, rest in re.findall(r"(?m)^\| (\w+)<br>gonn-b5<br>\S+ \| (.*) \|$", summary):
-        rows.setdefault(card, []).append(rest.split(" | "))
+    rows: dict[tuple[str, str], list[list[str]]] = {}
+    for card, base, rest in re.findall(r"(?m)^\| (\w+)<br>([\w-]+)<br>[^|]+ \| (.*) \|$", summary):
+        rows.setdefault((card, base), []).append(rest.split(" | "))
 
-    def row(match: re.Match) -> str:
-        (_, delta, verdict, _, worth), (top1, _) = rows[match[1]]
-        effect, interval, base = delta.split("<br>")
-        cells = (
-            effect,
-            interval,
-            base.partition(" [")[0],
-            verdict.partition("<br>")[0],
-            worth.partition("<br>")[0],
-            top1,
-        )
-        return f"| {match[1]} | {' | '.join(cells)} |"
+    def cells(card: str, base: str) -> dict[str, str]:
+        (_, delta, verdict, _, worth), (top1, _) = rows[card, base]
+        effect, interval, at_base = delta.split("<br>")
+        return {
+            "effect": effect,
+            "interval": interval,
+            "at_base": at_base.partition(" [")[0],
+            "verdict": verdict.partition("<br>")[0],
+            "worth": worth.partition("<br>")[0],
+            "top1": top1,
+        }
+
+    def readme_row(match: re.Match) -> str:
+        return f"| {match[1]} | {' | '.join(cells(match[1], 'gonn-b5').values())} |"
+
+    def findings_row(match: re.Match) -> str:
+        found = cells(match[1], match[2])
+        shown = (found[key] for key in ("effect", "interval", "verdict", "top1"))
+        return f"| {match[1]} | {match[2]} | {' | '.join(shown)} |"
 
     open_verdicts = {verdict.value for verdict in EffectVerdict if verdict.tone == "open"}
     with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
         judged = {line["card"] for line in csv.DictReader(file) if line["verdict"] not in open_verdicts}
     trials, studies = re.search(r"Trained: (\d+) of \d+ trials in (\d+) studies", summary).groups()
-    runs = sum(map(int, rows["parametric_relu"][0][3].partition("<br>")[0].split(" and ")))
+    runs = sum(map(int, rows["parametric_relu", "gonn-b5"][0][3].partition("<br>")[0].split(" and ")))
     changes = {
         ROOT / "README.md": (
-            (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \| \[.*$", row),
+            (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \| \[.*$", readme_row),
             (r"From \d+ runs of GoNN", f"From {runs} runs of GoNN"),
             (r"\d+ of \d+ enhancements with", f"{len(judged)} of {len(load_registry().cards)} enhancements with"),
         ),
         ROOT / "docs" / "findings.md": (
+            (r"(?m)^\| (\w+) \| ([\w-]+) \| [−+]\d\.\d{4} \| \[.*$", findings_row),
             (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
         ),
     }

@@ -16,7 +16,7 @@ from reports.figures.marks import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.page import Page, Section, markdown
 from reports.results.compare import used_trials
-from reports.results.group import MAIN
+from reports.results.group import MAIN, comparison_key
 from reports.results.nets import MeasuredNet, measured_nets, net_cost
 from reports.stats.estimates import Effect, Interval, Spread
 from reports.stats.verdicts import judge_effect, with_q
@@ -28,7 +28,7 @@ from reports.tables.entities import EFFECTS, pick
 from reports.tables.writers import csv_text
 from reports.workspace import write_files
 from reports.worth.curve import ControlCurve
-from reports.worth.effects import WORTH, comparison_key, net_key, samples_of, worth_values
+from reports.worth.effects import WORTH, net_key, samples_of, worth_values
 from reports.worth.law import Trained, fit_law
 
 TITLE = "Losses and effects over samples"
@@ -66,7 +66,10 @@ _LAW_NOTE = (
     "floor + (size / s)^−a + (samples / n)^−b by least squares (Hoffmann et al. 2022), size in operations of training "
     "by a sample. Beyond the largest training it is a guess: the interval is for the case that the law holds there."
 )
-_PAGE_NOTE = "Effects in rows of one enhancement are between the same arms; a screen's are means. q is over this page."
+_PAGE_NOTE = (
+    "Rows of one enhancement are between the same arms; a screen's effects are means over what else it varies. "
+    "q is over this page."
+)
 _RATE_NOTE = "Learning rate and warm-up are the budget's at every number of samples; the rate falls to its end in each."
 
 

@@ -14,13 +14,14 @@ from ablations.study import Contrast, Study
 from gonn_core.play.match.record import SIDES
 from reports.play.players import choice_text, is_net
 from reports.play.rating import wilson
+from reports.results.group import comparison_key
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect, EvaluationNoise, effect_of, quantile
 from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
 from reports.tables.formats import verdict_text
-from reports.worth.effects import comparison_key, samples_of
+from reports.worth.effects import samples_of
 
 PUBLISHED = ""
 """The choice of moves that claims are judged by, as `choice_text` has it."""

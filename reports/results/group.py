@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ablations.data.schema import PREFIX
+from ablations.designs import COMPRESSIBLE
 from ablations.study import Arm, Contrast, EvaluationRef, Study
-from gonn_core.config import config_paths, get_path
+from gonn_core.config import TrialConfig, config_paths, get_path
 from gonn_core.errors import UserError
 from gonn_core.metrics import METRICS
 from reports.results.study_results import StudyResults, TrialResult, curve_value
@@ -61,20 +62,53 @@ def conditions(study: Study) -> tuple:
 
 
 @lru_cache(maxsize=4096)
-def _settings(config) -> dict[str, str]:
+def _settings(config: TrialConfig) -> dict[str, str]:
     """Path -> value of a configuration, which is of an arm: its seeds are placeholders."""
     return {path: repr(get_path(config, path)) for path in config_paths()}
 
 
-def _alike(study: Study, arms: Iterable[str]) -> dict[str, str]:
-    """Path -> value of what the configurations of arms have in common."""
-    return dict(set.intersection(*(set(_settings(study.arm(arm).config).items()) for arm in arms)))
+def _alike(configs: Iterable[TrialConfig]) -> dict[str, str]:
+    """Path -> value of what configurations have in common."""
+    return dict(set.intersection(*(set(_settings(config).items()) for config in configs)))
 
 
 def _changed(study: Study, contrast: Contrast) -> frozenset[str]:
     """Paths that have one value on either side of a contrast, and another one on the other."""
-    with_it, without = _alike(study, contrast.with_it), _alike(study, contrast.without)
+    with_it, without = (_alike(study.arm(arm).config for arm in side) for side in (contrast.with_it, contrast.without))
     return frozenset(path for path in with_it.keys() & without.keys() if with_it[path] != without[path])
+
+
+@lru_cache(maxsize=4096)
+def of_any_length(config: TrialConfig) -> TrialConfig:
+    """A configuration without its number of samples. Schedules that end with the samples are the same one; one that
+    would need more samples to end is another."""
+    training, schedule = config.training, config.training.schedule
+    if schedule.kind in COMPRESSIBLE:
+        compression = float(f"{schedule.compression * training.samples:.3g}")
+        schedule = schedule.model_copy(update={"compression": compression})
+    return config.model_copy(update={"training": training.model_copy(update={"samples": 0, "schedule": schedule})})
+
+
+def comparison_key(study: Study, contrast: Contrast) -> tuple:
+    """Identifies a comparison whatever its number of samples; a mean over others, whatever these others are."""
+    sides = contrast.with_it, contrast.without
+    with_it, without = (_alike(of_any_length(study.arm(arm).config) for arm in side) for side in sides)
+    rest = _base_settings(study) | dict(with_it.items() & without.items())
+    changed = {path: value for path, value in with_it.items() if without.get(path, value) != value}
+    settings = *changed.items(), *((path, without[path]) for path in changed)
+    kept = frozenset(item for item in rest.items() if item[0] not in changed)
+    main, is_mean = study.evaluations[MAIN], max(map(len, sides)) > 1
+    return contrast.card, is_mean, settings, kept, study.pairing, study.budget_label, main.subset, main.history
+
+
+def _base_settings(study: Study) -> dict[str, str]:
+    """Path -> value where an arm leaves it as the base has it."""
+    found: dict[str, str] = {}
+    for arm in study.arms:
+        own = {VIEW if path.startswith(PREFIX) else path for path in arm.values}
+        settings = _settings(of_any_length(arm.config))
+        found = {path: value for path, value in settings.items() if path not in own} | found
+    return found
 
 
 class Group:

@@ -14,7 +14,7 @@ from reports.figures.marks import draw_forest, legend
 from reports.figures.style import WIDTH, figure_bytes
 from reports.page import ForestRow, forest_groups
 from reports.results.compare import OnPage, judge_page, used_trials
-from reports.results.group import MAIN
+from reports.results.group import MAIN, comparison_key
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
 from reports.study.page import forest_row
@@ -23,7 +23,7 @@ from reports.study.tables import cost_values, effect_details, effect_values
 from reports.tables import formats
 from reports.tables.cells import Cell, Table, make_row, of_split
 from reports.tables.entities import EFFECTS, pick
-from reports.worth.effects import EXPLAINED, WORTH, comparison_key, samples_of, worth_values
+from reports.worth.effects import EXPLAINED, WORTH, samples_of, worth_values
 
 _KEYS = (
     *("card", "base", "system", "study", "samples", "delta", "interval", "at_base", "verdict", "could_show", "bound"),
@@ -59,12 +59,16 @@ class SummaryLine:
 
 def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
     """By system, then base, then in the order of the studies; of one comparison at several numbers of samples, the one
-    with most."""
-    asked = [
-        (samples_of(r.study.arms[0]), r.study, comparison_key(r.study, c)) for r in reports for c in r.study.contrasts
-    ]
-    most = {key: samples for samples, _, key in sorted(asked, key=lambda each: each[0])}
-    shown = {study.id for samples, study, key in asked if most[key] == samples}
+    with most runs, of these the longest."""
+    best: dict[tuple, tuple[int, int]] = {}
+    asked = []
+    for report in reports:
+        for contrast in report.study.contrasts:
+            effect, key = report.nats.effect(contrast.card), comparison_key(report.study, contrast)
+            length = samples_of(report.study.arms[0])
+            asked.append((key, length, report.study.id))
+            best[key] = max(best.get(key, (0, 0)), (effect.n if effect else 0, length))
+    shown = {study for key, length, study in asked if best[key][1] == length}
     lines = []
     for row in judge_page([report for report in reports if report.study.id in shown], [(MAIN, "nats")]):
         system = registry.cards[row.card].system if row.card in registry.cards else "unknown"
@@ -169,19 +173,21 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
 
 def _weak(reports: Sequence[Report]) -> list[str]:
     """Bases whose control has hardly learned, with what it predicts in the study with most seeds."""
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for report in sorted(reports, key=lambda report: len(report.study.seeds)):
         for arm in (arm.id for arm in report.study.arms if not arm.values):
             top1 = report.results.arm_result(arm, MAIN, "top1")
-            if top1 is not None and (share := float(top1.means.mean())) < WEAK:
-                found[_scale(report)] = share
-    bases = "; ".join(f"{scale}: {formats.level(share, 'share')}" for scale, share in sorted(found.items()))
+            if top1 is not None:
+                shares[_scale(report)] = float(top1.means.mean())
+    bases = "; ".join(
+        f"{scale}: {formats.level(share, 'share')}" for scale, share in sorted(shares.items()) if share < WEAK
+    )
     return (
         [
             f"Their control predicts less than {100 * WEAK:.0f} % of the moves, so their effects are about early "
             f"learning: {bases}."
         ]
-        if found
+        if bases
         else []
     )
 

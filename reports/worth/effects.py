@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from ablations.designs import COMPRESSIBLE
 from ablations.study import Arm, Contrast, Study
 from gonn_core.config import TrialConfig
 from gonn_core.errors import UserError
 from reports.cache import digest
 from reports.results.compare import StudyAnalysis
-from reports.results.group import MAIN
+from reports.results.group import MAIN, of_any_length
 from reports.results.nets import mean_cost
 from reports.results.study_results import StudyResults
 from reports.tables import formats
@@ -101,15 +100,10 @@ Key = tuple[str, str, str]
 
 @cache
 def net_key(config: TrialConfig, of_any_size: bool = False) -> str:
-    """Digest of a configuration without its number of samples, and the number and width of its layers. Schedules that
-    end with the samples are the same one; one that would need more samples to end is another."""
-    tree = config.model_dump(mode="json")
-    training = tree["training"]
+    """Digest of a configuration without its number of samples, and the number and width of its layers."""
+    tree = of_any_length(config).model_dump(mode="json")
     for part in ("trunk", "residual", "encoder") if of_any_size else ():
         tree["net"][part] = {name: value for name, value in tree["net"][part].items() if name not in SIZES}
-    if training["schedule"]["kind"] in COMPRESSIBLE:
-        training["schedule"]["compression"] = f"{training['schedule']['compression'] * training['samples']:.3g}"
-    del training["samples"]
     return digest(tree)
 
 
@@ -177,12 +171,3 @@ def _measured(results: StudyResults, arm: Arm) -> dict[int, tuple[str, float, fl
     trials = results.evaluated(arm.id, MAIN)
     values = zip(nats.seeds, nats.means.tolist(), top1.means.tolist(), strict=True)
     return {seed: (trials[seed].id, loss, share) for seed, loss, share in values}
-
-
-def comparison_key(study: Study, contrast: Contrast) -> tuple:
-    """Identifies a comparison whatever its number of samples."""
-    sides = tuple(
-        tuple(sorted(net_key(study.arm(arm).config) for arm in side)) for side in (contrast.with_it, contrast.without)
-    )
-    main = study.evaluations[MAIN]
-    return contrast.card, sides, study.pairing, study.budget_label, main.subset, main.history

@@ -21,10 +21,9 @@ from orchestration.study.looks import earlier_study
 from orchestration.study.plan import Plan, make_plan
 from orchestration.study.rates import rates_of
 from orchestration.tracking.records import search_info, study_info
-from reports.results.group import conditions
+from reports.results.group import comparison_key, conditions
 from reports.screen.interactions import study_command
 from reports.workspace import Workspace
-from reports.worth.effects import comparison_key
 from tests.trial.helpers import starter_data
 
 

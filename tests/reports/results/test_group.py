@@ -11,7 +11,7 @@ from ablations.study import TRAINING_POSITIONS
 from gonn_core.config import parse_model, with_values
 from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.decisions import load_results
-from reports.results.group import Groups, own_group
+from reports.results.group import Groups, comparison_key, own_group
 from reports.results.study_results import StudyResults
 from reports.stats.verdicts import Thresholds
 from tests.reports.made_studies import Made, finish_trial, plan_study, registry, registry_with
@@ -239,3 +239,22 @@ def test_the_gap_is_test_error_less_training_error(tmp_path):
     gap, loss = (analyse_study(results, name).effect("golois_block") for name in ("generalisation_gap", "train_loss"))
     assert gap.n == 3 and gap.delta == pytest.approx(tested - trained) and gap.se_eval > 0
     assert loss.se_eval == 0 and loss.delta == pytest.approx(trained)
+
+
+def test_a_comparison_is_the_same_at_any_length_and_in_a_screen_with_any_others(tmp_path):
+    def key(*names, seeds=(1, 2), card="prelu", **options):
+        study = plan(tmp_path, *names, seeds=seeds, **options).study
+        return comparison_key(study, next(each for each in study.contrasts if each.card == card))
+
+    halved = {"training.samples": 2_500_000, "training.schedule.compression": 2.0}
+    short, screen = {"reading": halved}, {"design": "screen", "runs": 8}
+    alone, screened = key("prelu"), key("prelu", "narrow", "stem", **screen)
+    assert alone == key("prelu", "narrow", seeds=(3,)) == key("prelu", **short)
+    assert screened == key("gamma", "prelu", "head", **screen) == key("head", "prelu", "narrow", **screen, **short)
+    others = [
+        key("prelu", reading={"training.optimiser.learning_rate": 0.1}),
+        key("prelu", "narrow", "stem", **screen, reading={"training.optimiser.learning_rate": 0.1}),
+        key("prelu", budget="cpu"),
+        key("narrow", card="narrow"),
+    ]
+    assert len({alone, screened, *others}) == 6
