@@ -247,7 +247,9 @@ def _details(registry: Registry, card: Enhancement) -> Iterator[str]:
             yield f"{verb} {condition.card or f'{condition.path} = {condition.value}'}"
     if card.moves_best_rate:
         yield "moves the best learning rate: compare at each arm's own rate too"
-    sections = "; ".join(f"{document}, {heading}" for document, heading in sections_of(load_coverage(), card.id))
+    sections = "; ".join(
+        f"{document}, {heading.rstrip(':')}" for document, heading in sections_of(load_coverage(), card.id)
+    )
     yield f"topic {topic_of(card)}; described in {sections or 'no document'}"
     yield from (f"tried elsewhere: {replication_text(each)}" for each in card.replications)
     measured = committed() | last_reported(Workspace.here())[0]
