@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -25,6 +25,8 @@ FIRST_SEED = 1000
 on."""
 DEFAULT_FACTOR = 30.0
 """Highest over lowest rate where a base states no range; ours."""
+LEAST_FACTOR = 10.0
+"""The lowest rate that a search tries is at least so far below one that diverged; ours."""
 
 
 class Pruning(Strict):
@@ -56,7 +58,7 @@ class Search(Strict):
     config: TrialConfig
     """With the training view, the seed of all trials, and the rate that the net has without a search."""
     rates: tuple[Rate, Rate]
-    """Lowest and highest rate tried; drawn log-uniformly."""
+    """Lowest and highest rate tried, unless some diverge (`rates_left`); drawn log-uniformly."""
     trials: Annotated[int, Field(ge=3, le=1000)]
     seed: Annotated[int, Field(ge=FIRST_SEED, lt=2**31)]
     pruning: Pruning
@@ -108,6 +110,19 @@ class Tried:
     """On the validation positions of the search, of a trial that is done."""
     points: dict[int, float] = field(default_factory=dict)
     """Samples -> validation nats along the way."""
+
+
+def rates_left(search: Search, tried: Iterable[Tried]) -> tuple[float, float]:
+    """Lowest and highest rate to try next: those of the search, below the lowest that diverged above all finished
+    ones."""
+    tried = list(tried)
+    finished = max((each.rate for each in tried if each.state == "done"), default=0.0)
+    diverged = [each.rate for each in tried if each.state == "diverged" and each.rate > finished]
+    if not diverged:
+        return search.rates
+    low, high = search.rates
+    high = min(high, *diverged)
+    return min(low, high / LEAST_FACTOR), high
 
 
 def rate_range(base: Base, budget: str, config: TrialConfig) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ablations.search import Search, Tried, TriedState
+from ablations.search import Search, Tried, TriedState, rates_left
 from gonn_core.config import trial_id
 from gonn_core.errors import Damaged
 from gonn_core.files.json_files import tell
@@ -110,7 +110,7 @@ class RateOptimiser:
         """The next rate to try; from now on it is in the journal."""
         if self._study.metric_names is None:
             self._study.set_metric_names([METRIC])
-        low, high = self._search.rates
+        low, high = rates_left(self._search, self.tried())
         trials = self._study.get_trials(deepcopy=False)
         states = self._optuna.trial.TrialState
         place = sum(trial.state not in (states.WAITING, states.FAIL) for trial in trials)

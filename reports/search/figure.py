@@ -35,7 +35,7 @@ def _paint(figure: Figure, report: SearchReport) -> None:
 def _rates(axes, report: SearchReport) -> None:
     search, optimum = report.search, report.optimum
     axes.set_xscale("log")
-    ends = *search.rates, search.own_rate  # a rate without a search may lie beyond those searched
+    ends = *report.searched, search.own_rate  # a rate without a search may lie beyond those searched
     axes.set_xlim(min(ends) / 1.08, max(ends) * 1.08)
     _rate_ticks(axes.xaxis)
     axes.set(xlabel="learning rate", ylabel="validation nats")
@@ -76,7 +76,7 @@ def _limits(axes, nats: list[float]) -> None:
 
 
 def _curves(axes, report: SearchReport) -> None:
-    colours, scale = colormaps["viridis"], LogNorm(*report.search.rates)
+    colours, scale = colormaps["viridis"], LogNorm(*report.searched)
     shown = []
     for trial in report.tried:
         if trial.points:

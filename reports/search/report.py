@@ -99,6 +99,12 @@ class SearchReport:
     """None before the first trial is done."""
 
     @property
+    def searched(self) -> tuple[float, float]:
+        """Lowest and highest rate searched."""
+        tried = [trial.rate for trial in self.tried]
+        return min([self.search.rates[0], *tried]), max([self.search.rates[1], *tried])
+
+    @property
     def rate(self) -> float | None:
         """The rate found, as it is printed and adopted."""
         return rounded(self.optimum.rate) if self.optimum else None
@@ -117,4 +123,4 @@ class SearchReport:
 def search_report(search: Search, tried: Sequence[Tried]) -> SearchReport:
     """The report of a search with these trials."""
     report = SearchReport(search, tuple(tried), None)
-    return replace(report, optimum=find_optimum([(trial.rate, nats) for trial, nats in report.done], search.rates))
+    return replace(report, optimum=find_optimum([(trial.rate, nats) for trial, nats in report.done], report.searched))

@@ -11,7 +11,7 @@ from orchestration.runners.base import JobQueue
 from orchestration.runners.ray_runner import _hear
 from orchestration.search.optuna_rates import RateOptimiser, cut_damaged
 from orchestration.search.run import FAILURES, SearchRun, is_hopeless
-from reports.search.report import find_optimum
+from reports.search.report import find_optimum, search_report
 from tests.orchestration.search_fakes import BEST, DIVERGES, FakeRunner, made_search, settings
 from tests.trial.events import event
 
@@ -62,6 +62,17 @@ def test_rates_that_diverge_do_not_stop_a_search(tmp_path):
     assert all((each.rate > DIVERGES) == (each.state == "diverged") for each in tried)
     assert states["diverged"] < 12, "most are asked for where nothing diverges"
     assert abs(math.log(optimum(tried, search).rate / BEST)) < 0.4
+
+
+def test_a_search_whose_whole_range_diverges_goes_on_below_it(tmp_path):
+    search = made_search(rates=(1.1 * DIVERGES, 30 * DIVERGES))
+    tried, _ = run(tmp_path, search, FakeRunner(slots=1))
+    diverged = [each.rate for each in tried if each.state == "diverged"]
+    assert diverged == sorted(diverged, reverse=True) and diverged[-1] > DIVERGES
+    assert sum(each.state in ("done", "pruned") for each in tried) >= 12
+    report = search_report(search, tried)
+    assert report.searched == (min(each.rate for each in tried), 30 * DIVERGES) and not report.optimum.at_edge
+    assert abs(math.log(report.rate / BEST)) < 0.4
 
 
 @pytest.mark.parametrize("points", [7, 130])
