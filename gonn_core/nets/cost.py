@@ -41,12 +41,13 @@ def gradient_factors(net: nn.Module, optimiser: OptimiserConfig) -> dict[str, fl
     """
     factors: dict[str, float | torch.Tensor] = {}
     for name, values in net.named_parameters():
-        if name.endswith(".beta") and values.dim() == 1 and optimiser.shift_factor != 1:
-            factors[name] = optimiser.shift_factor
-        if name in _HEAD_SLOW and optimiser.head_factor != 1:
-            factors[name] = optimiser.head_factor
+        factor = optimiser.shift_factor if name.endswith(".beta") and values.dim() == 1 else 1.0
+        if name in _HEAD_SLOW:
+            factor = optimiser.head_factor
         if name in _LADDERS_SLOW:
-            factors[name] = LADDERS_FACTOR
+            factor = LADDERS_FACTOR
+        if factor != 1:
+            factors[name] = factor
         if name.startswith("blocks.") and values.shape[2:] == (3, 3) and optimiser.center_factor != 1:
             mask = torch.ones(1, 1, 3, 3)
             mask[:, :, 1, 1] = optimiser.center_factor

@@ -104,6 +104,8 @@ class Trainer:
     def _update(self, batch: Batch, factor: float) -> torch.Tensor:
         training, count = self.config.training, len(batch.targets)
         self.rate = factor * learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
+        if self._lookahead is not None:
+            self.rate /= training.lookahead.share  # of each way only that share stays (as in KataGo's train.py)
         if self._selection is not None:
             batch = self._selection.hardest(batch, self.rate / training.optimiser.learning_rate)
         self._optimiser.zero_grad()
@@ -138,6 +140,12 @@ class Trainer:
         groups |= {name: part.state() for name, part in self._followers.items()}
         tensors = {f"{group}.{name}": tensor for group, members in groups.items() for name, tensor in members.items()}
         return {**tensors, "samples": torch.tensor(self.samples)}
+
+    def start_from(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Begin with another net's weights and statistics of planes."""
+        self.net.load_state_dict(weights)
+        if self._lookahead is not None:
+            self._lookahead.load_state(self.net.state_dict())
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
         """Continue from what `state` returned. Raises ValueError when it is of another net."""

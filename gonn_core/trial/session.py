@@ -141,7 +141,7 @@ class Session:
             self.trainer.load_state(state)
             self._lines = [line for line in directory.metrics() if line["samples"] <= self.trainer.samples]
         elif (start := start_weights(Path(settings.runs), config)) is not None:
-            self.trainer.net.load_state_dict(start)  # with the planes' statistics that it was trained on
+            self.trainer.start_from(start)
         elif self.trainer.net.normalise is not None:
             self.trainer.net.normalise.measure(config.features, plane_source(data.store), self._view.rows)
         self.clock = Clock(notes, catch_up=partial(synchronize, self.device))

@@ -34,17 +34,19 @@ def check_compiled(kind: Compile, device: str) -> None:
         check_compile(kind, "cpu" if device_title(device) == "cpu" else "cuda", "COMPILE")
 
 
-def commit_and_dirty() -> tuple[str, bool]:
-    """(commit, dirty) of this code: full hash and whether tracked files differ from it; without git or outside a
-    checkout ("gonn-<version>", False), or "unknown" for files that were copied without being installed."""
+def commit_and_dirty(file: Path | None = None) -> tuple[str, bool]:
+    """(commit, dirty) of this code: full hash and whether tracked files differ from it, or a `file` of the checkout
+    does or is not tracked; without git or outside a checkout ("gonn-<version>", False), or "unknown" for files that
+    were copied without being installed."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(ROOT), *words]
         return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
 
     try:
+        what = ["--untracked-files=no"] if file is None else ["--", str(file.resolve())]
         if Path(git("rev-parse", "--show-toplevel")).resolve() == ROOT:
-            return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--untracked-files=no"))
+            return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", *what))
     except (OSError, subprocess.SubprocessError):
         pass
     try:

@@ -3,14 +3,14 @@
 import json
 import math
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ablations.request import Device, Request
 from ablations.resolve import resolve_study
@@ -30,7 +30,7 @@ from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import unpack
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution, run_missing
-from orchestration.experiment.settings import ROOT
+from orchestration.experiment.settings import ROOT, commit_and_dirty
 from orchestration.study.plan import Plan, make_plan
 from orchestration.study.train import write_job
 from reports.workspace import Workspace
@@ -45,7 +45,11 @@ MARKS = (0.01, 0.1)
 """Shares of the samples after which the weights' digests are kept."""
 SMALL = 100_000
 """Parameters below which a net is in the second table."""
+DATA, TESTS = "kgs", 954_188
+"""Data set of the rules, and its test positions: all of KGS 2015."""
 _HISTORY = "as_published"
+_FIXED = ("training.samples", "training.start_from", "training.init_seed", "training.data_seed")
+"""Paths that the values of a recipe do not change: it says them elsewhere, or its nets start from random weights."""
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -101,6 +105,12 @@ class Row(Strict):
     """The row that it challenges."""
     note: Text | None = None
 
+    @model_validator(mode="after")
+    def _has_all_seeds(self):
+        if {len(self.top1), len(self.nats), len(self.digests)} != {len(self.recipe.seeds)}:
+            raise ValueError("a number of top1, nats and digests for each seed of the recipe")
+        return self
+
     @property
     def accuracy(self) -> float:
         """Mean top-1."""
@@ -108,12 +118,18 @@ class Row(Strict):
 
 
 def reaches(row: Row, noise: Noise) -> bool:
-    """Rule 3: whether the mean lies so far above the target that chance would bring it there in 5 % at most."""
+    """Rules 2 and 3: whether the mean over all of KGS 2015 lies so far above the target that chance would bring it
+    there in 5 % at most."""
+    if (row.recipe.data, row.positions) != (DATA, TESTS):
+        return False
     return (row.accuracy - row.recipe.target) * len(row.top1) ** 0.5 >= Z * noise.top1
 
 
 def beats(row: Row, other: Row, noise: Noise) -> bool:
-    """Rule 4: whether it is better than another, operations and accuracy together, at p < 0.05."""
+    """Rule 4: whether it is better than another of the same test positions, operations and accuracy together, at
+    p < 0.05."""
+    if row.test != other.test:
+        return False
     exchanged = noise.per_decade * math.log10(other.operations / row.operations)
     spread = noise.top1 * (1 / len(row.top1) + 1 / len(other.top1)) ** 0.5
     return row.accuracy - other.accuracy + exchanged > Z * spread
@@ -157,6 +173,8 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
     lines = [heads, ("---",) * len(heads)]
     for name, row in sorted(chosen.items(), key=lambda item: order(item[1])):
         mark = "" if noise is None else " ✓" if reaches(row, noise) else " ✗"
+        if row.predecessor is not None and row.predecessor not in rows:
+            raise SettingError("predecessor", row.predecessor, "no such row", list(rows))
         other = rows.get(row.predecessor or "")
         against = f"; not better than {row.predecessor}" if other and noise and not beats(row, other, noise) else ""
         search = "–" if row.search_operations is None else f"{row.search_operations:.2g}"
@@ -179,6 +197,8 @@ def record(
     asked = parse_model(Recipe, read_yaml(recipe), recipe.name)
     if keep is not None and keep.exists():
         raise InputError(keep, "this file exists already")
+    if keep is not None and commit_and_dirty(recipe)[1]:
+        raise InputError(recipe, "it is not committed, and neither may its results be kept (rule 2)")
     plan = recipe_plan(asked, data_dir, device)
     if jobs is not None:
         for seed, job in zip(asked.seeds, plan.jobs, strict=True):
@@ -198,6 +218,8 @@ def recipe_plan(recipe: Recipe, data_dir: Path | None, device: Device) -> Plan:
     """A job for each seed, which keeps weights at `MARKS` and evaluates all test positions once. Raises UserError."""
     if recipe.rules != RULES:
         raise SettingError("rules", recipe.rules, "another version of the rules", RULES)
+    if fixed := next((path for path in _FIXED if path in recipe.values), None):
+        raise SettingError("values", fixed, "a recipe does not change it here", "its samples and seeds, random weights")
     values = tuple(f"{path}={json.dumps(value)}" for path, value in recipe.values.items())
     design = resolve_study(
         Request(
@@ -211,6 +233,11 @@ def recipe_plan(recipe: Recipe, data_dir: Path | None, device: Device) -> Plan:
         tests = tuple(request for request in job.run.evaluations if request.history == _HISTORY)
         if not tests:
             raise SettingError("data", recipe.data, "a data set without test games")
+        if job.config.training.samples != recipe.samples:
+            batch = job.config.training.batch_size
+            raise SettingError(
+                "samples", recipe.samples, f"not whole batches of {batch}", str(job.config.training.samples)
+            )
         run = job.run.model_copy(update={"evaluations": tests, "snapshots": (*job.run.snapshots, *marks_of(job))})
         jobs.append(job.model_copy(update={"run": run}))
     return replace(plan, jobs=tuple(jobs))
@@ -229,7 +256,7 @@ def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
     found = [find_evaluation(folder, job, job.run.evaluations[0]) for folder, job in zip(folders, jobs, strict=True)]
     tests = [summary for summary in found if summary is not None]
     results = [folder.finished() for folder in folders]
-    session = (folders[0].config() or {})["sessions"][-1]
+    sessions = [session for folder in folders for session in (folder.config() or {})["sessions"]]
     config = jobs[0].config
     return Row(
         recipe=recipe,
@@ -238,19 +265,29 @@ def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
         operations=training_flops(config) * config.training.samples,
         parameters=trainable_parameters(trial_net(config, ShapesOnly())),
         seconds=mean(result["cpu_seconds"] for result in results),
-        processor=session["processor"],
-        commit=session["commit"] + " (changed)" * session["dirty"],
+        processor=_all(
+            session["processor"] if session["device"] == "cpu" else session["device"] for session in sessions
+        ),
+        commit=_all(session["commit"] + " (changed)" * session["dirty"] for session in sessions),
         test=tests[0]["subset"],
         positions=tests[0]["positions"],
-        digests=tuple(
-            tuple(_digest(folder, samples) for samples in marks_of(job))
-            for folder, job in zip(folders, jobs, strict=True)
-        ),
+        digests=tuple(_digests(job, folder, marks_of(job)) for folder, job in zip(folders, jobs, strict=True)),
     )
 
 
-def _digest(folder: TrialDirectory, samples: int) -> str:
-    return unpack(folder.snapshots()[samples], folder.path.name)[1]["weights"]
+def _all(words: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(words))
+
+
+def _digests(job: Job, folder: TrialDirectory, marks: Sequence[int]) -> tuple[str, ...]:
+    """Of a trial's weights after these numbers of samples; retrained so far elsewhere, if it lacks one."""
+    if not folder.snapshots().keys() >= set(marks):
+        with tempfile.TemporaryDirectory() as runs:
+            copy = job.model_copy(update={"run": job.run.model_copy(update={"runs": runs, "evaluations": ()})})
+            run_trial(copy, partial(_is_before, marks[-1]))
+            return _digests(copy, TrialDirectory(Path(runs) / copy.id), marks)
+    kept = (unpack(folder.snapshots()[samples], folder.path.name) for samples in marks)
+    return tuple(notes["weights"] for _, notes in kept)
 
 
 def _is_before(samples: int, event: Event) -> bool:
@@ -264,10 +301,8 @@ def _verify(row: Row, data_dir: Path | None, device: Device) -> int:
         row.recipe.seeds, recipe_plan(row.recipe, data_dir, device).jobs, row.digests, strict=True
     ):
         first = marks_of(job)[0]
-        with tempfile.TemporaryDirectory() as runs:
-            copy = job.model_copy(update={"run": job.run.model_copy(update={"runs": runs, "evaluations": ()})})
-            run_trial(copy, partial(_is_before, first))
-            digest = _digest(TrialDirectory(Path(runs) / copy.id), first)
+        with tempfile.TemporaryDirectory() as nowhere:
+            (digest,) = _digests(job, TrialDirectory(Path(nowhere)), (first,))
         said = "equal" if digest == kept[0] else f"{digest} instead of {kept[0]}, which was trained on {row.processor}"
         output().print(f"seed {seed}: weights after {first:,} samples: {said}", soft_wrap=True)
         differs += digest != kept[0]

@@ -63,8 +63,9 @@ _TREND_NOTE = (
 )
 _LAW_NOTE = (
     "Nets that differ in the number and width of their layers and in samples alone, each trained to its end. Loss = "
-    "floor + (size / s)^−a + (samples / n)^−b by least squares (Hoffmann et al. 2022), size in operations of training "
-    "by a sample. Beyond the largest training it is a guess: the interval is for the case that the law holds there."
+    "floor + (size / s)^−a + (samples / n)^−b by least squares over the nets' means (Hoffmann et al. 2022), size in "
+    "operations of training by a sample. Beyond the largest training it is a guess: the interval is for the case that "
+    "the law holds there."
 )
 _PAGE_NOTE = (
     "Rows of one enhancement are between the same arms; a screen's effects are means over what else it varies. "
@@ -220,12 +221,11 @@ def law_tables(nets: Sequence[MeasuredNet]) -> list[Table]:
         alike.setdefault((net.study.base, net.study.data, net_key(net.config, of_any_size=True)), []).append(net)
     tables = list[Table]()
     for (base, data, _), members in alike.items():
-        trained = [
-            Trained(net_cost(net.config, net.cache)[1], net.config.training.samples, trial.result["nats"])
-            for net in members
-            for trial in net.trials
-            if trial.result is not None and "nats" in trial.result
-        ]
+        losses: dict[tuple[float, int], dict[str, float]] = {}
+        for net in members:
+            of_net = losses.setdefault((net_cost(net.config, net.cache)[1], net.config.training.samples), {})
+            of_net |= {each.id: each.result["nats"] for each in net.trials if each.result and "nats" in each.result}
+        trained = [Trained(*net, float(np.mean(list(of.values())))) for net, of in losses.items() if of]
         law = fit_law(trained)
         if law is None:
             continue
@@ -240,7 +240,7 @@ def law_tables(nets: Sequence[MeasuredNet]) -> list[Table]:
                 "nats": Cell(f"{nats:.3f} [{ends.low:.3f}, {ends.high:.3f}]", [nats, ends.low, ends.high]),
             }
             rows.append(make_row(_LAW, f"1e{power}", values))
-        title = f"Size and samples: {base} ({data}), {len(trained)} trials of {len(members)} nets"
+        title = f"Size and samples: {base} ({data}), {sum(map(len, losses.values()))} trials of {len(trained)} nets"
         tables.append(Table(f"law-{len(tables) + 1}", title, _LAW, tuple(rows), (_LAW_NOTE,)))
     return tables
 

@@ -1,6 +1,6 @@
 """The statistics of a study: its enhancements in the model of all runs of its base (`reports.results.group`)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -161,13 +161,19 @@ class PageRow:
         return self.contrast.card
 
 
-def judge_page(reports: Sequence[Any], shown: Collection[tuple[int, str]] | None = None) -> list[PageRow]:
+def judge_page(
+    reports: Sequence[Any],
+    shown: Collection[tuple[int, str]] | None = None,
+    asked: Callable[[Any, Contrast], bool] = lambda report, contrast: True,
+) -> list[PageRow]:
     """Every enhancement once for each group of runs, in the order of the studies, its effects judged among all of their
     metric and kind of test games on the page.
 
-    shown: the evaluations and metrics of which the page shows effects, None: of all that there are.
+    shown: the evaluations and metrics of which the page shows effects, None: of all that there are; asked: whether a
+    contrast of a report is on the page.
     """
-    rows = _rows(reports)
+    contrasts = ((report, each) for report in reports for each in report.results.study.contrasts)
+    rows = _rows(pair for pair in contrasts if asked(*pair))
     families: dict[tuple, dict[tuple[int, int, str], Effect]] = {}
     for place, row in enumerate(rows):
         study = row.report.results.study
@@ -193,20 +199,19 @@ def judge_page(reports: Sequence[Any], shown: Collection[tuple[int, str]] | None
     return rows
 
 
-def _rows(reports: Sequence[Any]) -> list[PageRow]:
+def _rows(asked: Iterable[tuple[Any, Contrast]]) -> list[PageRow]:
     """Of several studies that ask for an enhancement in one group a finished one, then that with looks, whose p is that
     of all of them, then that with the most runs of its own."""
     best: dict[tuple, tuple[tuple, PageRow]] = {}
-    for report in reports:
+    for report, contrast in asked:
         results, study = report.results, report.results.study
-        for contrast in study.contrasts:
-            effect = report.analyses[MAIN, "nats"].effect(contrast.card)
-            number = None if effect is None else f"{effect.delta:.6g} ± {effect.se or 0.0:.6g}"
-            key = conditions(study), contrast.card, number
-            arms = {*contrast.with_it, *contrast.without}
-            own = sum(trial.result is not None for trial in results.trials if trial.arm in arms)
-            rank = results.unjudged is None, study.looks is not None, own
-            if key not in best or rank > best[key][0]:
-                best[key] = rank, PageRow(report, contrast)
+        effect = report.analyses[MAIN, "nats"].effect(contrast.card)
+        number = None if effect is None else f"{effect.delta:.6g} ± {effect.se or 0.0:.6g}"
+        key = conditions(study), contrast.card, number
+        arms = {*contrast.with_it, *contrast.without}
+        own = sum(trial.result is not None for trial in results.trials if trial.arm in arms)
+        rank = results.unjudged is None, study.looks is not None, own
+        if key not in best or rank > best[key][0]:
+            best[key] = rank, PageRow(report, contrast)
     known = {key[:2] for key in best if key[2] is not None}
     return [row for key, (_, row) in best.items() if key[2] is not None or key[:2] not in known]

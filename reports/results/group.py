@@ -95,7 +95,7 @@ def comparison_key(study: Study, contrast: Contrast) -> tuple:
     with_it, without = (_alike(of_any_length(study.arm(arm).config) for arm in side) for side in sides)
     rest = _base_settings(study) | dict(with_it.items() & without.items())
     changed = {path: value for path, value in with_it.items() if without.get(path, value) != value}
-    settings = *changed.items(), *((path, without[path]) for path in changed)
+    settings = frozenset((path, value, without[path]) for path, value in changed.items())
     kept = frozenset(item for item in rest.items() if item[0] not in changed)
     main, is_mean = study.evaluations[MAIN], max(map(len, sides)) > 1
     return contrast.card, is_mean, settings, kept, study.pairing, study.budget_label, main.subset, main.history

@@ -60,17 +60,24 @@ class SummaryLine:
 def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
     """By system, then base, then in the order of the studies; of one comparison at several numbers of samples, the one
     with most runs, of these the longest."""
+    keys = {
+        (r.study.id, c.card): (comparison_key(r.study, c), samples_of(r.study.arms[0]))
+        for r in reports
+        for c in r.study.contrasts
+    }
     best: dict[tuple, tuple[int, int]] = {}
-    asked = []
     for report in reports:
         for contrast in report.study.contrasts:
-            effect, key = report.nats.effect(contrast.card), comparison_key(report.study, contrast)
-            length = samples_of(report.study.arms[0])
-            asked.append((key, length, report.study.id))
-            best[key] = max(best.get(key, (0, 0)), (effect.n if effect else 0, length))
-    shown = {study for key, length, study in asked if best[key][1] == length}
+            key, samples = keys[report.study.id, contrast.card]
+            effect = report.nats.effect(contrast.card)
+            best[key] = max(best.get(key, (0, 0)), (effect.n if effect else 0, samples))
+
+    def is_best(report: Report, contrast: Contrast) -> bool:
+        key, samples = keys[report.study.id, contrast.card]
+        return best[key][1] == samples
+
     lines = []
-    for row in judge_page([report for report in reports if report.study.id in shown], [(MAIN, "nats")]):
+    for row in judge_page(reports, [(MAIN, "nats")], is_best):
         system = registry.cards[row.card].system if row.card in registry.cards else "unknown"
         lines.append(SummaryLine(row.report, row.contrast, system, row.effects.get((MAIN, "nats"))))
     order = (*SYSTEMS, "unknown")
@@ -178,7 +185,7 @@ def _weak(reports: Sequence[Report]) -> list[str]:
         for arm in (arm.id for arm in report.study.arms if not arm.values):
             top1 = report.results.arm_result(arm, MAIN, "top1")
             if top1 is not None:
-                shares[_scale(report)] = float(top1.means.mean())
+                shares[f"{_scale(report)} of {report.study.data}"] = float(top1.means.mean())
     bases = "; ".join(
         f"{scale}: {formats.level(share, 'share')}" for scale, share in sorted(shares.items()) if share < WEAK
     )

@@ -21,7 +21,8 @@ _POWERS = 0.03, 1.5
 
 @dataclass(frozen=True)
 class Trained:
-    """A net trained to its end. size: operations of training by a sample."""
+    """A net trained to its end. size: operations of training by a sample; nats: the mean of its seeds, which are not
+    independent: what the law misses of a net is in all of them."""
 
     size: float
     samples: int

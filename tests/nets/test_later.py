@@ -122,3 +122,5 @@ def test_a_rate_of_shifts_is_of_norms_alone():
     net = built(NetConfig(family="encoder", encoder=encoder))
     factors = gradient_factors(net, OptimiserConfig(shift_factor=4.0))
     assert factors == {"layers.1.norm1.beta": 4.0, "layers.1.norm2.beta": 4.0}
+    plain = gradient_factors(built(NetConfig()), OptimiserConfig(shift_factor=4.0, head_factor=1.0))
+    assert "blocks.1.norm1.beta" in plain and "head.norm.beta" not in plain, "the head's is for head_factor"

@@ -63,6 +63,18 @@ def test_slow_weights_of_a_script():
     assert found == [4.0, 2.0, 6.0, 4.0]  # 0 -> 8: 2; 2 -> 10: 4
 
 
+def test_slow_weights_begin_with_those_of_another_net_and_the_rate_is_divided_by_their_share():
+    ahead, plain = (new_trainer(option_config(name)) for name in ("lookahead", ""))
+    start = {name: values + 1 for name, values in plain.net.state_dict().items()}
+    for trainer in (ahead, plain):
+        trainer.start_from(start)
+    state = ahead.state()
+    assert all(torch.equal(state[f"lookahead.{name}"], start[name]) for name in weights_of(ahead))
+    (batch,) = real_batches(ahead.config, 1)
+    ahead.step(batch), plain.step(batch)
+    assert ahead.rate == 2 * plain.rate
+
+
 def test_smoothed_labels_have_torchs_gradient_and_nats_stay_plain():
     config = option_config("label_smoothing")
     (batch,) = real_batches(config, 1)

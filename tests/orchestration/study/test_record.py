@@ -1,11 +1,13 @@
 """Records: what a row shows, its table, and a recipe that is trained, kept and verified."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import parse_model
+from gonn_core.errors import SettingError
 from gonn_core.trial.job import read_job
 from orchestration import cli
 from orchestration.study.record import (
@@ -18,6 +20,7 @@ from orchestration.study.record import (
     read_rows,
     recipe_plan,
     record_tables,
+    row_of,
 )
 
 RECIPE = {
@@ -39,7 +42,7 @@ def row(top1=(0.41, 0.41, 0.41), operations=1e13, **changes) -> Row:
         "processor": "p",
         "commit": "c",
         "test": "t",
-        "positions": 10,
+        "positions": 954_188,
         "digests": [["a", "b"]] * 3,
     }
     return Row.model_validate_json(json.dumps({**about, **changes}))
@@ -48,6 +51,9 @@ def row(top1=(0.41, 0.41, 0.41), operations=1e13, **changes) -> Row:
 def test_a_row_reaches_its_target_with_a_margin_for_chance():
     """1.645 * 0.004 / sqrt(3) = 0.0038."""
     assert reaches(row((0.4037, 0.4039, 0.4041)), NOISE) and not reaches(row((0.4036, 0.4037, 0.4038)), NOISE)
+    assert not reaches(row(positions=20_174), NOISE), "not all of KGS 2015"
+    with pytest.raises(ValueError, match="for each seed"):
+        row((0.41, 0.41))
 
 
 def test_operations_are_exchanged_for_accuracy():
@@ -55,6 +61,7 @@ def test_operations_are_exchanged_for_accuracy():
     old = row()
     assert beats(row((0.37, 0.37, 0.37), 1e12), old, NOISE) and not beats(row((0.36, 0.36, 0.36), 1e12), old, NOISE)
     assert not beats(row((0.415, 0.415, 0.415)), old, NOISE) and beats(row((0.416, 0.416, 0.416)), old, NOISE)
+    assert not beats(row((0.416, 0.416, 0.416), test="other positions"), old, NOISE)
 
 
 def test_the_table_has_the_fewest_operations_first_and_says_what_is_not_shown():
@@ -66,6 +73,8 @@ def test_the_table_has_the_fewest_operations_first_and_says_what_is_not_shown():
     )
     assert "| 41.00 % (3) ✓ |" in lines[1]
     assert record_tables({}, None).endswith("No row yet.\n")
+    with pytest.raises(SettingError, match="predecessor=none: no such row"):
+        record_tables({"first": row(predecessor="none")}, NOISE)
 
 
 @pytest.fixture
@@ -88,6 +97,8 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd):
     assert (
         found.positions > 500 and 0 < found.accuracy < 0.2 and found.operations == pytest.approx(1600 * 13e6, rel=0.5)
     )
+    next((Path(jobs[0].run.runs) / jobs[0].id / "snapshots").glob("160.*")).unlink()  # as a trial of a study has none
+    assert row_of(found.recipe, jobs) == found
     assert cli.run(["record", str(kept), "--verify"]) == 0
     assert capfd.readouterr().out.count("weights after 16 samples: equal") == 3
     changed = found.model_copy(update={"digests": (("0" * 16, "x"), *found.digests[1:])})
@@ -107,7 +118,15 @@ def test_another_machine_trains_the_same_from_its_job_files(recipe, tmp_path, ca
     assert capfd.readouterr().out.count("python -m gonn_core.trial") == 3
 
 
-def test_other_rules_are_refused(recipe, capfd):
-    recipe.write_text(recipe.read_text().replace("1.0", "0.9"))
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"rules": "0.9"}, "rules=0.9: another version of the rules"),
+        ({"samples": 1610}, "samples=1610: not whole batches of 8"),
+        ({"values": {"training.start_from": "abc"}}, "values=training.start_from: a recipe does not change it"),
+    ],
+)
+def test_a_recipe_against_the_rules_is_refused(recipe, capfd, changes, problem):
+    recipe.write_text(json.dumps({**json.loads(recipe.read_text()), **changes}))
     assert cli.run(["record", str(recipe)]) == 2
-    assert "rules=0.9: another version of the rules" in capfd.readouterr().err
+    assert problem in capfd.readouterr().err

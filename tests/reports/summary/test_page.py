@@ -42,7 +42,9 @@ def test_controls_that_have_hardly_learned_are_named_with_what_they_predict(repo
     (control,) = (arm.id for arm in made[0].study.arms if not arm.values)
     share = float(made[0].results.arm_result(control, MAIN, "top1").means.mean())
     lines = summary_lines(made, registry)
-    assert share < WEAK and f"gonn-b5, smoke, 5.12k samples: {100 * share:.2f} %" in summary_table(lines).notes[-1]
+    assert (
+        share < WEAK and f"gonn-b5, smoke, 5.12k samples of kgs: {100 * share:.2f} %" in summary_table(lines).notes[-1]
+    )
     monkeypatch.setattr("reports.summary.lines.WEAK", share / 2)
     assert not any("early learning" in note for note in summary_table(lines).notes)
 

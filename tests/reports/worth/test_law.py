@@ -57,15 +57,16 @@ def test_the_table_takes_nets_that_differ_in_size_and_samples_alone():
         for count in SAMPLES:
             values = {"net.trunk.blocks": blocks, "net.trunk.width": width, "training.samples": count}
             sized = with_values(config, {**values, "training.schedule.compression": length / count})
-            nets.append(net(sized, loss(net_cost(sized)[1], count)))
+            nats = loss(net_cost(sized)[1], count)
+            nets.append(net(sized, nats - 0.01, nats + 0.01))
     other = net(with_values(config, {"net.activation": "relu"}), 9.0)
-    (table,) = law_tables([*nets, other])
-    assert "16 trials of 16 nets" in table.title
+    (table,) = law_tables([*nets, nets[0], other])
+    assert "32 trials of 16 nets" in table.title
     row = table.rows[-1].cells
     assert (row["operations"].value, row["size"].value[0]) == (1e15, pytest.approx(best_by_trying(1e15), rel=0.01))
     assert row["samples"].value == pytest.approx(1e15 / row["size"].value[0])
 
 
-def net(config, nats):
-    trials = (SimpleNamespace(result={"nats": nats}),)
+def net(config, *nats):
+    trials = [SimpleNamespace(id=f"{config} {seed}", result={"nats": each}) for seed, each in enumerate(nats)]
     return SimpleNamespace(study=SimpleNamespace(base="gonn-b5", data="kgs"), config=config, trials=trials, cache=None)
