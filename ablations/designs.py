@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ablations.data.schema import PREFIX
 from ablations.declarations import Declarations, find
 from ablations.schema import Base, Budget, Enhancement, toggle_values
 from ablations.study import Arm, Contrast
@@ -132,6 +133,9 @@ def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> li
     elif len(cards) > 4:
         problem = f"{len(cards)} enhancements make {2 ** len(cards)} arms"
         raise SettingError("DESIGN", design, problem, "at most 4 enhancements")
+    elif sum(any(path.startswith(PREFIX) for path in card.toggles) for card in cards) > 1:
+        # Each pair of filters makes a view of its own, so that no effect of one of them is known.
+        raise SettingError("DESIGN", design, "several enhancements filter the games", "add-one, or one of them")
     else:
         planned = []
         for chosen in itertools.product(("off", "on"), repeat=len(cards)):

@@ -107,6 +107,9 @@ def test_designs_that_cannot_be():
         SettingError, match="^DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements$"
     ):
         design_arms("factorial", "bare", BARE, (*CARDS, fifth))
+    filters = card("even", "data.games.handicap", True, False), card("ranks", "data.games.min_rank", None, 6)
+    with pytest.raises(SettingError, match="^DESIGN=factorial: several enhancements filter the games"):
+        design_arms("factorial", "bare", BARE, filters)
     wider = with_values(BARE, {"net.trunk.width": 128})
     with pytest.raises(
         SettingError,
