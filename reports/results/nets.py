@@ -18,8 +18,8 @@ from reports.tables.cells import Cell
 
 @dataclass(frozen=True)
 class MeasuredNet:
-    """One configuration with its trials, by seed. `study`: the first that has it; `base`: it is the study's base as it
-    stands."""
+    """One configuration with its trials, by seed. `study`: of those that have it, the first with most evaluations;
+    `base`: it is the study's base as it is."""
 
     study: Study
     label: str
@@ -65,21 +65,28 @@ def _key(config: TrialConfig) -> str:
 def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
     """Of these studies all arms with a finished trial, by base, budget and data; the base first, then by name."""
     nets: dict[tuple, MeasuredNet] = {}
-    for results in studies:
+    for results in sorted(studies, key=lambda results: -len(results.study.evaluations)):
         study = results.study
         for arm in study.arms:
             trials = tuple(trial for trial in results.of_arm(arm.id) if trial.result is not None)
-            key = (_key(arm.config), study.budget_label, study.evaluations)
+            key = (_key(arm.config), study.budget_label, study.evaluations[:1])
             known = nets.get(key)
             if known is not None:
                 seeds = {trial.seed for trial in known.trials}
-                trials = (*known.trials, *(trial for trial in trials if trial.seed not in seeds))
+                more = (_with(known.study, trial, study) for trial in trials if trial.seed not in seeds)
+                trials = (*known.trials, *more)
                 nets[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
             elif trials:
                 nets[key] = MeasuredNet(study, arm.label, not arm.values, arm.config, trials, results.cache)
     return sorted(
         nets.values(), key=lambda net: (net.study.base, net.study.budget_label, net.study.data, not net.base, net.label)
     )
+
+
+def _with(study: Study, trial: TrialResult, own: Study) -> TrialResult:
+    """A trial of its own study with the evaluations of another one."""
+    found = dict(zip(own.evaluations, trial.evaluations, strict=True))
+    return replace(trial, evaluations=tuple(found.get(each) for each in study.evaluations))
 
 
 def level(net: MeasuredNet, number: int, metric: str) -> Effect | None:

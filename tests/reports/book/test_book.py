@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -59,6 +60,17 @@ def test_a_shared_control_is_one_net_with_the_seeds_of_both_studies(reports):
     found = level(control[0], 0, "nats")
     trials = [trial.evaluations[0].summary["nats"] for trial in control[0].trials]
     assert found.delta == pytest.approx(sum(trials) / 4) and found.interval95.low < found.delta < found.interval95.high
+
+
+def test_a_net_of_studies_with_other_evaluations_is_one_net(reports):
+    first, second = (report.results for report in reports)
+    study = second.study.model_copy(update={"evaluations": second.study.evaluations[:1]})
+    fewer = replace(
+        second, study=study, trials=tuple(replace(each, evaluations=each.evaluations[:1]) for each in second.trials)
+    )
+    (control,) = (net for net in measured_nets([fewer, first]) if net.base)
+    assert control.study == first.study and len(control.trials) == len(control.evaluated(0)) == 4
+    assert [trial.seed for trial in control.evaluated(1)] == [1, 2, 3]
 
 
 def test_every_published_row_with_an_accuracy_is_in_the_comparison(sections):
