@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -112,10 +112,9 @@ class Tried:
     """Samples -> validation nats along the way."""
 
 
-def rates_left(search: Search, tried: Iterable[Tried]) -> tuple[float, float]:
+def rates_left(search: Search, tried: Sequence[Tried]) -> tuple[float, float]:
     """Lowest and highest rate to try next: those of the search, below the lowest that diverged above all finished
     ones."""
-    tried = list(tried)
     finished = max((each.rate for each in tried if each.state == "done"), default=0.0)
     diverged = [each.rate for each in tried if each.state == "diverged" and each.rate > finished]
     if not diverged:

@@ -32,6 +32,11 @@ class Batch(NamedTuple):
     targets: torch.Tensor
     extras: Mapping[str, torch.Tensor] = MappingProxyType({})
 
+    def part(self, chosen: slice | torch.Tensor) -> "Batch":
+        """The positions of a slice, or with these indices."""
+        extras = {name: values[chosen] for name, values in self.extras.items()}
+        return Batch(self.planes[chosen], self.targets[chosen], extras)
+
 
 def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Generator:
     """`map(make, items)`, in order, with `threads` threads working up to two results each ahead of the consumer.

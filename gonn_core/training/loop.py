@@ -84,7 +84,8 @@ class Trainer:
         if self._is_compiled:
             before = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
             batch = split(batch, ramp_parts(self.config.training, self.samples))[0]
-            self._objective.backward(self.net, batch, self.samples)
+            learned = batch.part(slice(int(len(batch.targets) * self.config.training.hardest)))
+            self._objective.backward(self.net, learned, self.samples)
             self._optimiser.zero_grad()
             self.net.load_state_dict(before)  # statistics of norms, passes of dropout
 
@@ -104,10 +105,10 @@ class Trainer:
     def _update(self, batch: Batch, factor: float) -> torch.Tensor:
         training, count = self.config.training, len(batch.targets)
         self.rate = factor * learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
-        if self._lookahead is not None:
-            self.rate /= training.lookahead.share  # of each way only that share stays (as in KataGo's train.py)
         if self._selection is not None:
             batch = self._selection.hardest(batch, self.rate / training.optimiser.learning_rate)
+        if self._lookahead is not None:
+            self.rate /= training.lookahead.share  # of each way only that share stays (as in KataGo's train.py)
         self._optimiser.zero_grad()
         losses = self._objective.backward(self.net, batch, self.samples)
         self._optimiser.step(self.rate)

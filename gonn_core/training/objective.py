@@ -184,11 +184,7 @@ def loss_kind(training: TrainingConfig, samples: int) -> str:
 def split(batch: Batch, parts: int) -> list[Batch]:
     """The batch in `parts` parts, in order, of sizes that differ by one at most."""
     ends = [len(batch.targets) * part // parts for part in range(parts + 1)]
-    pieces = [slice(*each) for each in pairwise(ends)]
-    return [
-        Batch(batch.planes[piece], batch.targets[piece], {name: values[piece] for name, values in batch.extras.items()})
-        for piece in pieces
-    ]
+    return [batch.part(slice(*each)) for each in pairwise(ends)]
 
 
 def _scaled(loss: torch.Tensor, share: float) -> torch.Tensor:

@@ -39,10 +39,7 @@ class Selection:
         losses = F.cross_entropy(self.net(batch.planes), batch.targets, reduction="none")
         losses.mean().backward()
         self._optimiser.step(SMALL_RATE * factor)
-        chosen = losses.detach().topk(int(len(losses) * self._share)).indices.sort().values
-        return Batch(
-            batch.planes[chosen], batch.targets[chosen], {name: of[chosen] for name, of in batch.extras.items()}
-        )
+        return batch.part(losses.detach().topk(int(len(losses) * self._share)).indices.sort().values)
 
     def state(self) -> dict[str, torch.Tensor]:
         """`net.*` and `momentum.*` (the tensors themselves)."""

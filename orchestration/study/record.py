@@ -192,6 +192,8 @@ def record(
     """Train a recipe, records/recipe.yaml unless given, and print its row; or write its job files into the folder
     `jobs`; or verify the row in that file. 1 when that fails."""
     recipe = recipe or RECORDS / "recipe.yaml"
+    if keep is not None and (verify or jobs is not None):
+        raise InputError(keep, "nothing is kept with --jobs or --verify")
     if verify:
         return _verify(parse_model(Row, read_json(recipe), recipe.name), data_dir, device)
     asked = parse_model(Recipe, read_yaml(recipe), recipe.name)

@@ -108,8 +108,10 @@ def test_batches_grow():
 
 
 def test_the_harder_half_of_a_batch_is_trained_on():
+    """The slow weights of a Lookahead change neither the choice nor how the small net learns."""
     config = option_config("hardest")
     trainer, plain = new_trainer(config), new_trainer(option_config("hardest", training__hardest=1.0))
+    ahead = new_trainer(option_config("hardest", training__lookahead__every=6))
     small = new_trainer(config)._selection.net
     (batch,) = real_batches(config, 1)
     losses = F.cross_entropy(small(batch.planes), batch.targets, reduction="none").detach()
@@ -123,6 +125,9 @@ def test_the_harder_half_of_a_batch_is_trained_on():
         not torch.equal(a, b) for a, b in zip(small.parameters(), trainer._selection.net.parameters(), strict=True)
     ]
     assert all(moved)
+    ahead.step(batch)
+    for name, values in trainer._selection.net.named_parameters():
+        assert torch.equal(values, ahead._selection.net.get_parameter(name)), name
 
 
 def test_operations_of_training():

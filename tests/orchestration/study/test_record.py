@@ -100,6 +100,7 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd):
     next((Path(jobs[0].run.runs) / jobs[0].id / "snapshots").glob("160.*")).unlink()  # as a trial of a study has none
     assert row_of(found.recipe, jobs) == found
     assert cli.run(["record", str(kept), "--verify"]) == 0
+    assert cli.run(["record", str(kept), "--verify", "--keep", "row.json"]) == 2
     assert capfd.readouterr().out.count("weights after 16 samples: equal") == 3
     changed = found.model_copy(update={"digests": (("0" * 16, "x"), *found.digests[1:])})
     kept.write_text(changed.model_dump_json())
