@@ -25,6 +25,8 @@ FIRST_SEED = 1000
 on."""
 DEFAULT_FACTOR = 30.0
 """Highest over lowest rate where a base states no range; ours."""
+SPREAD = (0.625, 0.375, 0.875, 0.125)
+"""Where in the range, on a logarithmic scale, the first rates of a search lie after the configuration's own."""
 LEAST_FACTOR = 10.0
 """The lowest rate that a search tries is at least so far below one that diverged; ours."""
 

@@ -13,6 +13,10 @@ class UserError(Exception):
 
     exit_code = 2
 
+    def __reduce__(self):
+        """For pickle: without `__init__`, whose arguments `args` does not hold."""
+        return BaseException.__new__, (type(self), *self.args), self.__dict__
+
 
 class SettingError(UserError):
     """A setting with a value that is not valid: `NAME=foo: not a known enhancement; valid: …`."""

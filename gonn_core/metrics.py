@@ -262,9 +262,9 @@ UNIFORM_NATS = math.log(19 * 19)
 """Of a net that knows nothing: every point as likely as any other."""
 
 
-def watched(nats: float, split: str = "validation", digits: int = 3) -> str:
+def watched(nats: float, digits: int = 3) -> str:
     """`2.531 validation nats`, of a net in training; above those of a uniform one the number says nothing, and looks
     like a divergence that is none: `above uniform (5.89 nats)`."""
     if math.isfinite(nats) and nats < UNIFORM_NATS:
-        return f"{nats:.{digits}f} {split} nats"
-    return f"above uniform ({UNIFORM_NATS:.2f} nats)" if math.isfinite(nats) else f"{split} nats are no number"
+        return f"{nats:.{digits}f} validation nats"
+    return f"above uniform ({UNIFORM_NATS:.2f} nats)" if math.isfinite(nats) else "validation nats are no number"

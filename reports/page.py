@@ -97,10 +97,9 @@ class Page:
         return [picture for section in self.sections for picture in section.pictures]
 
 
-def markdown(page: Page, pictures: Iterable[str] | None = None) -> str:
-    """The page in markdown; `pictures`: names of those that were drawn, None: all."""
-    drawn = None if pictures is None else set(pictures)
-    return page_text("page.md.j2", page=page, drawn=drawn, brief=False)
+def markdown(page: Page) -> str:
+    """The page in markdown."""
+    return page_text("page.md.j2", page=page)
 
 
 def escaped(texts: Iterable[str]) -> tuple[str, ...]:
@@ -127,9 +126,9 @@ def page_text(template: str, **values: object) -> str:
     return environment.get_template(template).render(**values)
 
 
-def reading(template: str = "how_to_read.md.j2", **values: object) -> tuple[str, ...]:
-    """The points of a list in a template."""
-    return tuple(line[2:] for line in page_text(template, **values).strip().split("\n"))
+def reading(**values: object) -> tuple[str, ...]:
+    """How to read the numbers: the points of a list."""
+    return tuple(line[2:] for line in page_text("how_to_read.md.j2", **values).strip().split("\n"))
 
 
 def _code(text: str) -> str:

@@ -106,8 +106,10 @@ RULES = (
     ),
     unless("net.trunk.deleted_channels", "no block could have lost them", lambda config: _deletes(config.net.trunk)),
     unless("net.trunk.zero_last", "Fixup starts them at 0", lambda config: config.net.norm != "fixup"),
-    unless("net.trunk.ladder_mean", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
-    unless("net.trunk.ladder_weights", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
+    *(
+        unless(f"net.trunk.ladder_{part}", "there is no ladder block", lambda config: config.net.trunk.ladder_block)
+        for part in ("mean", "weights")
+    ),
     Rule(
         ("net.trunk.dilations",),
         "the blocks that could have them come out the same",
@@ -122,11 +124,12 @@ RULES = (
         "all kernels after the first are of one point",
         lambda config: any(kernel > 1 for kernel, _ in config.net.conv.layers[1:]),
     ),
-    unless("net.encoder.smolgen_sizes", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"),
-    unless(
-        "net.encoder.smolgen_activation", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"
+    *(
+        unless(
+            f"net.encoder.smolgen_{part}", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"
+        )
+        for part in ("sizes", "activation", "shared")
     ),
-    unless("net.encoder.smolgen_shared", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"),
     unless(
         "net.encoder.policy_hidden",
         "it is the width, which 0 means",

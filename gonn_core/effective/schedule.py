@@ -28,6 +28,8 @@ Pieces = list[tuple[int, float]]
 
 def _effective_schedule(config: TrialConfig) -> Mapping[str, Any]:
     training = config.training
+    if training.batch_ramp > 1:  # steps within a batch have rates of their own
+        return {}
     schedule, batch, steps = training.schedule, training.batch_size, steps_of(training)
     kind, warmup, window = schedule.kind, _warmup(training), _window(training)
     drop = schedule.final_drop if _final_step(training) < steps else 1.0
@@ -44,7 +46,8 @@ def _effective_schedule(config: TrialConfig) -> Mapping[str, Any]:
         pieces = _dropped(pieces, _final_step(training), drop)
         values["training.schedule.final_drop"] = 1.0
     # A warm-up of one batch leaves all rates but the first, which it makes 0, as they are.
-    if warmup <= batch and training.loss_rate_factor == 1:
+    # The small net of `hardest` has a rate of its own, times these factors.
+    if warmup <= batch and training.loss_rate_factor == 1 and training.hardest == 1:
         values[_RATE], pieces = _from_the_first(training.optimiser.learning_rate, pieces)
     shares = tuple((step * batch / training.samples, factor) for step, factor in pieces if (step, factor) != (0, 1.0))
     return {**values, "training.schedule.kind": "steps" if shares else "constant", "training.schedule.steps": shares}

@@ -50,6 +50,8 @@ _LOSS = ("training.loss", "training.loss_from", "training.loss_rate_factor")
 def _loss(config: TrialConfig) -> Mapping[str, Any]:
     """The loss, and the first whole batch that it is trained on. Its rate factor is for all that is learnt."""
     training = config.training
+    if training.batch_ramp > 1:  # it may begin within a batch
+        return {}
     begins = -(-training.loss_from // training.batch_size) * training.batch_size
     unlearnt = training.policy_weight == 0 and training.loss_rate_factor == 1
     if unlearnt or begins >= training.samples:
@@ -67,7 +69,6 @@ def _averaging(config: TrialConfig) -> Mapping[str, Any]:
     return {paths[1]: max(default(paths[1]), before_last)} if averaging.window >= before_last else {}
 
 
-_NO_LOOKAHEAD = {f"training.lookahead.{name}": default(f"training.lookahead.{name}") for name in ("every", "share")}
 _TRAINING_RULES = (
     Rule(_LOSS, "the policy is not trained on, or not before the last sample", _loss),
     unless(
@@ -83,11 +84,7 @@ _TRAINING_RULES = (
     unless(
         "training.label_smoothing", "the policy is not trained on", lambda config: config.training.policy_weight > 0
     ),
-    Rule(
-        ("training.lookahead.every", "training.lookahead.share"),
-        "the slow weights are never returned to",
-        lambda config: {} if 0 < config.training.lookahead.every <= steps_of(config.training) else _NO_LOOKAHEAD,
-    ),
+    unless("training.lookahead.share", "there are no slow weights", lambda config: config.training.lookahead.every > 0),
     unless("training.optimiser.shift_factor", "the family has no norms", lambda config: config.net.family != "conv"),
     unless(
         "training.optimiser.center_factor",
@@ -101,8 +98,8 @@ _TRAINING_RULES = (
     ),
     unless(
         "training.init_seed",
-        "training starts from given weights, and no dropout draws by it",
-        lambda config: config.training.start_from is None or config.net.conv.dropout > 0,
+        "training starts from given weights, and neither dropout nor a small net draws by it",
+        lambda config: config.training.start_from is None or config.net.conv.dropout > 0 or config.training.hardest < 1,
     ),
 )
 

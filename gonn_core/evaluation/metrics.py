@@ -207,9 +207,7 @@ VALUES: Mapping[str, Values] = {
 
 def watched_means(scores: Scores) -> dict[str, float]:
     """Means of `WATCHED` over the positions."""
-    shares = probability(scores)
-    above = {name: float((shares >= least).mean()) for name, least in THRESHOLDS.items()}
-    return {**above, "search_loss": float(search_loss(scores).mean())}
+    return {name: float(VALUES[name](scores).mean()) for name in WATCHED}  # type: ignore[union-attr]
 
 
 def by_move_number(scores: Scores) -> list[tuple[int, int, float]] | None:

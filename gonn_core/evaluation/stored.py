@@ -162,10 +162,6 @@ class Evaluation:
         """(N,) int32: game of every position, an index into the store's games."""
         return self._arrays["games"]
 
-    def game_sums(self, metric: str) -> GameSums | None:
-        """`metric` summed over each game's positions; None when this file does not hold what it needs."""
-        return self.sums.of(metric)
-
 
 def _unpack_arrays(data: bytes) -> dict[str, np.ndarray]:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:

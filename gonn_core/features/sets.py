@@ -9,9 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gonn_core.errors import SettingError
 from gonn_core.features import gonn
-from gonn_core.settings.features import FeatureConfig, problem
+from gonn_core.settings.features import FeatureConfig
 
 SIDES = ("own", "opponent")
 
@@ -129,12 +128,7 @@ PLANE_SETS: dict[str, Callable[[FeatureConfig], list[str]]] = {
 
 
 def plane_names(features: FeatureConfig) -> tuple[str, ...]:
-    """Names of the chosen planes, in the order of the set. Raises SettingError for an unknown set or for planes that it
-    lacks."""
-    if features.set not in PLANE_SETS:
-        raise SettingError("features.set", features.set, "not a known plane set", sorted(PLANE_SETS))
-    if message := problem(features):
-        raise SettingError("features.set", features.set, message)
+    """Names of the chosen planes, in the order of the set."""
     return tuple(PLANE_SETS[features.set](features))
 
 

@@ -197,16 +197,3 @@ def permuted(key, n, position):
         x = (left << right_bits) | right
         if x < bound:
             return np.int64(x)
-
-
-@kernel
-def _fill(key, n, positions, out):
-    for i in range(positions.size):
-        out[i] = permuted(key, n, positions[i])
-
-
-def permute(positions: np.ndarray, n: int, *key_parts) -> np.ndarray:
-    """Images (N,) int64 of `positions` (N,) int64 under the permutation of range(n) named by `key_parts`."""
-    out = np.empty(positions.size, np.int64)
-    _fill(stream_key(*key_parts), n, np.ascontiguousarray(positions, np.int64), out)
-    return out

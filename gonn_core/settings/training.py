@@ -207,6 +207,8 @@ class TrainingConfig(Strict):
             raise ValueError("batch_ramp and batch_splits: one of the two")
         if self.batch_size // self.batch_ramp * self.hardest < 1:
             raise ValueError("hardest and batch_ramp leave no position of a batch for a step")
+        if self.batch_size * self.hardest < self.batch_splits:
+            raise ValueError("hardest and batch_splits leave no position of a batch for a part")
         if self.label_smoothing and (self.loss != "cross_entropy" or self.mask_illegal):
             raise ValueError("label_smoothing: of cross_entropy over all points")
         if self.loss_from and self.loss == "cross_entropy":

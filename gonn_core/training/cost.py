@@ -5,15 +5,16 @@ policy, auxiliary heads, and the small net of `training.hardest`; and those of t
 validation on the way, and the planes.
 """
 
+from statistics import mean
+
 from gonn_core.config import OptimiserConfig, TrialConfig
-from gonn_core.features.sets import padding, plane_names
 from gonn_core.go.points import POINTS
-from gonn_core.nets import PolicyNet, build_net, hidden_matrices, trial_net
+from gonn_core.nets import PolicyNet, hidden_matrices, trial_net
 from gonn_core.nets.cost import module_multiply_adds, trainable_parameters
 from gonn_core.nets.init import ShapesOnly
 from gonn_core.training.optimiser import ITERATIONS
-from gonn_core.training.schedule import ramp_parts
-from gonn_core.training.selection import SMALL_NET
+from gonn_core.training.schedule import ramp_thirds
+from gonn_core.training.selection import small_net
 
 PER_PARAMETER = {"sgd": 3, "adamw": 6}
 """Multiply-adds of a step for each number: decay, moments, the step itself."""
@@ -27,11 +28,10 @@ def training_flops(config: TrialConfig) -> float:
         passes += training.hardest * POINTS * len(net.plane_names) ** 2 / 3  # it learns nothing: one pass
     steps = optimiser_multiply_adds(net, training.optimiser)
     if training.hardest < 1:
-        small = build_net(SMALL_NET, plane_names(config.features), ShapesOnly(), padding(config.features))
+        small = small_net(config, ShapesOnly())
         passes += module_multiply_adds(small)
         steps += optimiser_multiply_adds(small, OptimiserConfig())
-    thirds = [ramp_parts(training, third * training.samples // 3 + 1) for third in range(3)]
-    return 2 * (3 * passes + steps * sum(thirds) / len(thirds) / training.batch_size)
+    return 2 * (3 * passes + steps * mean(ramp_thirds(training)) / training.batch_size)
 
 
 def optimiser_multiply_adds(net: PolicyNet, optimiser: OptimiserConfig) -> float:

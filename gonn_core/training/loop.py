@@ -19,7 +19,7 @@ from gonn_core.training.batches import Batch
 from gonn_core.training.compiling import Compile, check_graphs, compiled_body
 from gonn_core.training.objective import LossSums, Objective, split
 from gonn_core.training.optimiser import make_optimiser
-from gonn_core.training.schedule import learning_rate, ramp_parts
+from gonn_core.training.schedule import learning_rate, ramp_thirds
 from gonn_core.training.selection import Selection
 
 MEMORY_FORMATS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
@@ -79,20 +79,22 @@ class Trainer:
         return self._average.net if self._average is not None and self._average.count else self.net
 
     def warm_up(self, batch: Batch) -> None:
-        """Compile what is to be compiled, on a batch; nothing else happens. Nothing at all where nothing is
-        compiled."""
+        """Compile what is to be compiled, for all sizes of steps, on a batch; nothing else happens. Nothing at all
+        where nothing is compiled."""
         if self._is_compiled:
             before = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
-            batch = split(batch, ramp_parts(self.config.training, self.samples))[0]
-            learned = batch.part(slice(int(len(batch.targets) * self.config.training.hardest)))
-            self._objective.backward(self.net, learned, self.samples)
-            self._optimiser.zero_grad()
+            training = self.config.training
+            parts = [part for parts in ramp_thirds(training, self.samples) for part in split(batch, parts)]
+            for part in {len(part.targets): part for part in parts}.values():
+                learned = part.part(slice(int(len(part.targets) * training.hardest)))
+                self._objective.backward(self.net, learned, self.samples)
+                self._optimiser.zero_grad()
             self.net.load_state_dict(before)  # statistics of norms, passes of dropout
 
     def step(self, batch: Batch) -> torch.Tensor:
         """The updates on one batch: one, or several in the first part of a `batch_ramp`. Returns the mean loss that the
         last one minimises (by default cross-entropy in nats), a scalar on the device."""
-        parts = ramp_parts(self.config.training, self.samples)
+        parts, *_ = ramp_thirds(self.config.training, self.samples)
         for part in split(batch, parts) if parts > 1 else (batch,):
             loss = self._update(part, parts**-0.5)
         steps = self.samples // self.config.training.batch_size

@@ -37,11 +37,8 @@ class Optimiser:
         decayed: Collection[str],
         factors: Mapping[str, float | torch.Tensor],
     ):
-        """Raises ValueError unless every name in `decayed` and `factors` is one of `parameters`."""
-        unknown = (set(decayed) | set(factors)) - set(parameters)
-        if unknown:
-            raise ValueError(f"no such parameters: {sorted(unknown)}")
         self._parameters, self._config = dict(parameters), config
+        self._momentum: dict[str, torch.Tensor] = {}
         self._groups: dict[float, list[str]] = defaultdict(list)
         """Decay coefficient -> names of the parameters that torch's function updates with it."""
         self._prepare({name: decay if name in decayed else 0.0 for name in parameters}, factors)
@@ -77,8 +74,8 @@ class Optimiser:
         raise NotImplementedError
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The moments (the tensors themselves), by name."""
-        raise NotImplementedError
+        """The moments (the tensors themselves), by name: where there is one of each, momentum by parameter."""
+        return dict(self._momentum)
 
     @torch.no_grad()
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
@@ -133,10 +130,6 @@ class Sgd(Optimiser):
                 nesterov=self._config.nesterov,
                 maximize=False,
             )
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Momentum by parameter name (the tensors themselves)."""
-        return dict(self._momentum)
 
 
 BETAS = (0.9, 0.999)
@@ -242,10 +235,6 @@ class Muon(Optimiser):
                 parameter = self._parameters[name]
                 parameter.mul_(1 - rate * self._decays[name])
                 parameter.sub_(size * self._factors.get(name, 1.0) * step.view(shape))
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Momentum by parameter name (the tensors themselves)."""
-        return dict(self._momentum)
 
 
 class Both(Optimiser):

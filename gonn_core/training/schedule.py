@@ -70,8 +70,7 @@ def learning_rate(training: TrainingConfig, samples: int) -> float:
     return training.optimiser.learning_rate * factor
 
 
-def ramp_parts(training: TrainingConfig, samples: int) -> int:
-    """Parts of the batch that starts when `samples` samples have been seen, a step each: `batch_ramp` in the first
-    third of training, half of that in the second, 1 in the last."""
-    third = 3 * samples // training.samples
-    return max(1, training.batch_ramp >> third) if third < 2 else 1
+def ramp_thirds(training: TrainingConfig, samples: int = 0) -> tuple[int, ...]:
+    """Parts of a batch, a step each, in this third of training, when `samples` samples have been seen, and in the later
+    ones: `batch_ramp` in the first, half of that in the second, 1 in the last."""
+    return (training.batch_ramp, max(1, training.batch_ramp // 2), 1)[min(2, 3 * samples // training.samples) :]

@@ -11,9 +11,11 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, TrialConfig
-from gonn_core.nets import trial_net
+from gonn_core.features.sets import padding, plane_names
+from gonn_core.nets import PolicyNet, build_net
+from gonn_core.nets.init import Draws
 from gonn_core.settings.gonn_net import HeadConfig, StemConfig, TrunkConfig
-from gonn_core.settings.training import AuxiliaryConfig, OptimiserConfig
+from gonn_core.settings.training import OptimiserConfig
 from gonn_core.training.batches import Batch
 from gonn_core.training.optimiser import make_optimiser
 
@@ -22,15 +24,18 @@ SMALL_RATE = 0.1
 """Its first learning rate; it falls as the trained net's."""
 
 
+def small_net(config: TrialConfig, draws: Draws) -> PolicyNet:
+    """The net that chooses positions of a configuration."""
+    return build_net(SMALL_NET, plane_names(config.features), draws, padding(config.features))
+
+
 class Selection:
     """Trains the small net and chooses. rows: positions of the training view."""
 
     def __init__(self, config: TrialConfig, rows: int, device: torch.device, memory_format: torch.memory_format):
-        self._share, optimiser = config.training.hardest, OptimiserConfig(learning_rate=SMALL_RATE)
-        training = config.training.model_copy(update={"auxiliary": AuxiliaryConfig()})
-        own = config.model_copy(update={"net": SMALL_NET, "training": training})
-        self.net = trial_net(own).to(device=device, memory_format=memory_format).train()  # type: ignore[call-overload]
-        self._optimiser = make_optimiser(self.net, optimiser, rows)
+        self._share, net = config.training.hardest, small_net(config, Draws(config.training.init_seed))
+        self.net = net.to(device=device, memory_format=memory_format)  # type: ignore[call-overload]
+        self._optimiser = make_optimiser(self.net, OptimiserConfig(), rows)
 
     def hardest(self, batch: Batch, factor: float) -> Batch:
         """A step of the small net on `batch`, at that share of its first rate; the positions with the largest losses

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from statistics import mean
+from statistics import harmonic_mean
 
 import torch
 
@@ -22,15 +22,20 @@ def measure_speed(
     config: TrialConfig, device: torch.device, seconds: float, compile: Compile = "none"
 ) -> tuple[float, float]:
     """Samples per second of whole steps (forward, backward, update) on random planes: of wall time, and of this
-    process's CPU time. The mean of two windows of half of `seconds`. Changes torch's global state as a trial does."""
+    process's CPU time. Measured for a third of `seconds` in each third of training, where batches may grow. Changes
+    torch's global state as a trial does."""
     reset_torch(1, device)
     trainer = Trainer(config, rows=1, device=device, memory_format="channels_last", compile=compile)
     batches = random_batches(config, device, "channels_last")
-    timed_steps(trainer, batches, device, 0.0, least=WARM_UP_STEPS)
-    (wall, cpu), (other_wall, other_cpu) = (timed_steps(trainer, batches, device, seconds / 2) for _ in range(2))
+    speeds = []
+    for third in range(3):
+        trainer.samples = -(-third * config.training.samples // 3)
+        timed_steps(trainer, batches, device, 0.0, least=WARM_UP_STEPS)
+        speeds.append(timed_steps(trainer, batches, device, seconds / 3))
     if device.type == "cuda":
         torch.cuda.empty_cache()  # this process may live on while trials need the memory
-    return mean((wall, other_wall)), mean((cpu, other_cpu))
+    wall, cpu = map(harmonic_mean, zip(*speeds, strict=True))
+    return wall, cpu
 
 
 def timed_steps(

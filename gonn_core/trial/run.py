@@ -29,19 +29,18 @@ class TrialFailed(RuntimeError):
     """The command that this one waited for failed; the text ends with its traceback."""
 
 
-def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True) -> dict:
+def run_trial(job: Job, on_progress: OnProgress | None = None) -> dict:
     """Train a job's trial and make its evaluations, as far as they are missing. Returns the result.
 
     The result holds `state`: "done", with result.json and `evaluations`, summaries in the order of the job's requests;
     or "paused", with `samples`, after `on_progress` returned False. When another process works on the trial, waits for
-    it and takes its result, or resumes from its checkpoint if it dies; with wait=False raises LeaseHeld instead. A
-    failure leaves failure.json and is raised; UserError (bad data folder, disk or memory full, files of another
-    version) leaves none: after correcting the cause, the same call resumes. Damaged files of the trial are made again:
-    see `mending`.
+    it and takes its result, or resumes from its checkpoint if it dies. A failure leaves failure.json and is raised;
+    UserError (bad data folder, disk or memory full, files of another version) leaves none: after correcting the cause,
+    the same call resumes. Damaged files of the trial are made again: see `mending`.
     """
     directory = TrialDirectory(Path(job.run.runs) / job.id)
     try:
-        return _complete(job, directory, on_progress or (lambda event: None), wait)
+        return _complete(job, directory, on_progress or (lambda event: None))
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _DISK_FULL:
             problem = "the disk is full; make room and run the same command again, it resumes from the last checkpoint"
@@ -54,12 +53,12 @@ def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True
     raise OutOfMemory(memory)
 
 
-def _complete(job: Job, directory: TrialDirectory, on_progress: OnProgress, wait: bool) -> dict:
+def _complete(job: Job, directory: TrialDirectory, on_progress: OnProgress) -> dict:
     ready = _ready(job, directory)
     if ready:
         return ready
     directory.create()
-    lease = _take_lease(job, directory, on_progress, wait)
+    lease = _take_lease(job, directory, on_progress)
     if lease is None:
         return {"state": "paused", "id": job.id, "samples": 0}
     with lease:
@@ -87,15 +86,13 @@ def _ready(job: Job, directory: TrialDirectory) -> dict | None:
     return None if None in evaluations else {"state": "done", **result, "evaluations": evaluations}
 
 
-def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wait: bool) -> Lease | None:
+def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress) -> Lease | None:
     """The trial's lease, after waiting for its holder. None when `on_progress` asked to stop waiting."""
     began, waited, samples = time.time(), False, 0
     while True:
         try:
             lease = Lease.take(directory.path)
         except LeaseHeld as held:
-            if not wait:
-                raise
             if not waited:
                 lines = _unless_damaged(directory.metrics)
                 samples = lines[-1]["samples"] if lines else 0

@@ -135,9 +135,8 @@ def keep_start(state: Mapping[str, torch.Tensor], runs: Path) -> str:
     """Put weights where the trials of `runs` find them; their digest, `training.start_from`."""
     digest = weights_digest(state)
     path = start_path(runs, digest)
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, safetensors.torch.save(_on_host(state), {"weights": digest}))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, safetensors.torch.save(_on_host(state), {"weights": digest}))
     return digest
 
 
@@ -157,7 +156,7 @@ def start_weights(runs: Path, config: TrialConfig) -> dict[str, torch.Tensor] | 
         raise InputError(path, "the weights to start from are not here: copy them, or gonn train … --from puts them")
     state = read_weights(path)
     if weights_digest(state) != digest:
-        raise InputError(path, f"damaged: its weights are {weights_digest(state)}")
+        raise InputError(path, f"damaged: its weights are {weights_digest(state)}; gonn train … --from writes it again")
     check_weights(state, config, path)
     return state
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ablations.search import Search, Tried, TriedState, rates_left
+from ablations.search import SPREAD, Search, Tried, TriedState, rates_left
 from gonn_core.config import trial_id
 from gonn_core.errors import Damaged
 from gonn_core.files.json_files import tell
@@ -25,8 +25,6 @@ from gonn_core.files.whole import locked
 from orchestration.experiment.folder import SEARCHES
 from reports.workspace import Workspace
 
-SPREAD = (0.625, 0.375, 0.875, 0.125)
-"""Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
 METRIC = "validation_nats"
 """What Optuna calls the number that is lowered: of a finished trial, on the validation positions of the search."""
 _OPTUNA_STATES = {"done": "COMPLETE", "pruned": "PRUNED", "diverged": "PRUNED", "failed": "FAIL"}

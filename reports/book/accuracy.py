@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from gonn_core.evaluation.metrics import MOVES_A_BIN
+from gonn_core.evaluation.stored import Sums
 from reports.page import Section
 from reports.results.nets import MeasuredNet, level
-from reports.results.study_results import SummedEvaluation, curve_value
+from reports.results.study_results import curve_value
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, make_row
 
@@ -29,8 +30,8 @@ class _Evaluated:
     number: int
 
     @cached_property
-    def evaluations(self) -> list[SummedEvaluation]:
-        return self.net.evaluations(self.number)
+    def sums(self) -> list[Sums]:
+        return [evaluation.sums for evaluation in self.net.evaluations(self.number)]
 
     @property
     def trials(self) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ def guesses_table(bases: Sequence[_Evaluated]) -> Table:
     )
     rows = []
     for base in bases:
-        shares = np.mean([np.cumsum(each.guesses) / each.guesses.sum() for each in base.evaluations], axis=0)
+        shares = np.mean([np.cumsum(sums.guesses) / sums.guesses.sum() for sums in base.sums], axis=0)
         values = {"net": base.net.title, **{str(k): float(shares[k - 1]) for k in GUESSES}}
         rows.append(make_row(columns, base.key, values, base.trials, base.number))
     note = "Share of test positions, in percent, in which so many guesses are enough."
@@ -71,14 +72,14 @@ def moves_tables(bases: Sequence[_Evaluated]) -> tuple[Table, ...]:
     """A row per bin of moves, a column per net: top-1, means over seeds. None for evaluations without move numbers."""
     columns, values = [Column("moves", "moves")], dict[int, dict[str, Cell]]()
     for base in bases:
-        bins = [each.by_move_number for each in base.evaluations if each.by_move_number is not None]
-        if len(bins) == len(base.evaluations):
-            columns.append(Column(base.net.title, base.net.title, escape=True))
+        bins = [sums.moves for sums in base.sums if sums.moves is not None]
+        if len(bins) == len(base.sums):
+            columns.append(Column(base.key, base.net.title, escape=True, parts=(base.net.title,)))
             for each in zip(*bins, strict=True):
                 (first, positions, _), top1 = each[0], float(np.mean([share for *_, share in each]))
                 if positions >= FEWEST_POSITIONS:
                     cell = Cell(formats.level(top1, "share"), top1, base.trials, base.number)
-                    values.setdefault(first, {})[base.net.title] = cell
+                    values.setdefault(first, {})[base.key] = cell
     rows = [
         make_row(columns, str(first), {"moves": Cell(f"{first}–{first + MOVES_A_BIN - 1}", first), **cells})
         for first, cells in sorted(values.items())
@@ -112,9 +113,8 @@ def gap_table(bases: Sequence[_Evaluated]) -> Table:
         samples, values = base.net.config.training.samples, dict[str, Any]()
         for suffix, metric, unit in (("", "nats", "nats"), ("_top1", "top1", "share")):
             test = level(base.net, base.number, metric)
-            ends = [
-                (trial.id, curve_value(trial.curve[-1], f"train_{metric}")) for trial in base.net.trials if trial.curve
-            ]
+            evaluated = base.net.evaluated(base.number)
+            ends = [(trial.id, curve_value(trial.curve[-1], f"train_{metric}")) for trial in evaluated if trial.curve]
             shares = {trial: value for trial, value in ends if value is not None}
             if test is not None:
                 values[f"test{suffix}"] = Cell(formats.level(test.delta, unit), test.delta, base.trials, base.number)

@@ -136,7 +136,9 @@ def book_page(
                 *([samples] if samples else []),
             )
         ),
-        Section("How to read this", how_to_read(reports[0]), points=True, small=True) if reports else None,
+        Section("How to read this", how_to_read(reports[0], of_several=True), points=True, small=True)
+        if reports
+        else None,
     ]
     return Page(
         title="All studies",
@@ -165,7 +167,7 @@ _FILES = (
 )
 _PER_STUDY = (
     "Each study has its own page in its folder. Its verdicts are those of the study alone; the verdicts of this page "
-    "are among all effects here, so fewer are shown."
+    "are among all effects here, so they may differ."
 )
 
 

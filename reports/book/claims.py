@@ -9,6 +9,7 @@ from ablations.wording import SYSTEMS, replication_text
 from reports.claims.findings import claim_values, claimed_text
 from reports.claims.verdicts import ClaimVerdict
 from reports.page import Section
+from reports.screen.interactions import study_command
 from reports.study.report import Report
 from reports.summary.lines import SummaryLine
 from reports.summary.page import StudyFinding, best_findings
@@ -25,7 +26,7 @@ _COLUMNS = (
     *pick(CLAIMS, "source", "note", printed=False),
     Column("effect", "effect on the loss here", "left", brief=False),
     Column("elsewhere", "tried elsewhere", "left", brief=False),
-    Column("how", "command to measure it", "left", command=True),
+    Column("how", "how to measure it", "left", command=True),
 )
 _NOTES = (
     "Where several studies measured a claim, the one nearest to its conditions is shown: verdict first, then samples, "
@@ -103,9 +104,6 @@ def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: 
         games = next((each.games[0] for each in claims if each.games[0] not in ("any", "other")), "kgs")
         verb = {"probe": "probe", "win_rate": "play"}.get(claim.metric)
         return f"make ablation NAME={card.id} DATA={games}" + (f", then gonn {verb} {card.id}" if verb else "")
-    if result is None or study.results.unfinished and "no finished trial" in result.finding.measured.note:
-        return (
-            f"resume its study: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} "
-            f"BUDGET={study.study.budget}" + (f" PRECISION={precision}" if (precision := study.study.precision) else "")
-        )
+    if result is None or study.results.unfinished and "no finished" in result.finding.measured.note:
+        return study_command(study.study)
     return result.finding.measured.note.replace(" STUDY", f" {result.report.study.id}")

@@ -17,12 +17,12 @@ from reports.book.published import comparable
 from reports.cache import Picture
 from reports.figures.marks import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
-from reports.page import Section
+from reports.page import Section, escaped
 from reports.play.ladder import Ladder, elo_of_nats, elo_text, ladder_table, ladder_text, uncertainty
 from reports.play.matches import Played, match_table
 from reports.play.players import engine_text, names_in, trial_names
 from reports.play.rating import NORMAL_95
-from reports.play.win_rates import play_table
+from reports.play.win_rates import effect_key, play_table
 from reports.results.nets import MeasuredNet, level, structure
 from reports.study.report import Report
 from reports.summary.lines import SummaryLine
@@ -56,20 +56,14 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
     ladders are made."""
     points = [point for published in registry.published.values() for point in published.correspondence]
     rated = [ladder for ladder in ladders if len(ladder.rated()) > 1]
-    sentences, tables = [], []
-    if len(points) < 3:
-        sentences.append("No correspondence is published.")
-    else:
-        sentences += _published_sentences(points, any(net.study.data == "gogod" for net in nets))
-        tables.append(_published(points))
+    sentences = _published_sentences(points, any(net.study.data == "gogod" for net in nets))
+    tables = [_published(points)]
     for ladder in rated:
-        sentences += ladder_text(ladder)
+        sentences += escaped(ladder_text(ladder))
         tables.append(ladder_table(ladder))
-    tables += _read_tables(registry, points, nets) if len(points) >= 3 else []
+    tables += _read_tables(registry, points, nets)
     if not rated:
         sentences.append(TO_RATE)
-    if len(points) < 3 and not rated:
-        return Section("Elo correspondence", tuple(sentences))
     title = "Accuracy and strength: as published" + (", and as rated here" if rated else "")
     pictures = (Picture("elo", title, lambda: elo_picture(points, rated)),)
     return Section("Elo correspondence", tuple(sentences), pictures, tuple(tables))
@@ -105,20 +99,11 @@ def _published(points: Sequence[EloPoint]) -> Table:
 def _read_tables(registry: Registry, points: Sequence[EloPoint], nets: Sequence[MeasuredNet]) -> list[Table]:
     """Losses on GoGoD of nets of the published kind, read from the published correspondence. From ladders nothing is
     read: a rating is one net's own."""
-    evaluated = [
-        (net, comparable(registry, net))
-        for net in nets
-        if net.study.data == "gogod" and structure(net.config.net).split()[0] == "ResNet"
-    ]
-    table = _read([point.nats for point in points], [float(point.elo) for point in points], evaluated)
-    return [table] if table.rows else []
-
-
-def _read(losses: Sequence[float], elos: Sequence[float], nets: Sequence[tuple[MeasuredNet, int | None]]) -> Table:
-    """nets: each with the number of the evaluation that its loss is taken from."""
+    losses, elos = [point.nats for point in points], [float(point.elo) for point in points]
     rows = []
-    for net, number in nets:
-        loss = None if number is None else level(net, number, "nats")
+    for net in nets:
+        number, is_kind = comparable(registry, net), structure(net.config.net).split()[0] == "ResNet"
+        loss = None if number is None or net.study.data != "gogod" or not is_kind else level(net, number, "nats")
         if loss is None:
             continue
         strength = elo_of_nats(losses, elos, loss.delta, loss.interval95)
@@ -140,9 +125,8 @@ def _read(losses: Sequence[float], elos: Sequence[float], nets: Sequence[tuple[M
         " then, plays another game than its loss tells. In brackets: one uncertainty of the lines beyond the 95 % "
         "interval of the loss."
     )
-    return Table(
-        "elo-ours", "Losses measured here, read from the published correspondence", _READ, tuple(rows), (note,)
-    )
+    title = "Losses measured here, read from the published correspondence"
+    return [Table("elo-ours", title, _READ, tuple(rows), (note,))] if rows else []
 
 
 def write_ladders(ladders: Sequence[Ladder], registry: Registry, folder: Path) -> Path:
@@ -156,7 +140,7 @@ def ladder_files(ladders: Sequence[Ladder], registry: Registry) -> dict[str, byt
     """File -> content; the same ladders give the same bytes."""
     section = elo_section(registry, [], ladders)
     (picture,) = section.pictures
-    parts = [f"# {section.title}", *map(markdown_escape, section.sentences), f"![{picture.title}]({picture.name}.png)"]
+    parts = [f"# {section.title}", *section.sentences, f"![{picture.title}]({picture.name}.png)"]
     for table in section.all_tables:
         parts += [f"## {markdown_escape(table.title)}", markdown_table(table), *map(markdown_escape, table.notes)]
     tables = {f"{table.name}.csv": csv_text(table).encode() for table in section.all_tables}
@@ -172,7 +156,7 @@ def play_section(played: Played, reports: Sequence[Report], lines: Sequence[Summ
     moves; the others are in the ladders."""
     studies = [report.study for report in reports]
     effects = {
-        (line.card, line.report.study.base, samples_of(line.report.study.arms[0])): line.effect
+        effect_key(line.report.study, line.card, samples_of(line.report.study.arms[0])): line.effect
         for line in lines
         if line.effect
     }
@@ -187,7 +171,7 @@ def play_section(played: Played, reports: Sequence[Report], lines: Sequence[Summ
 def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[str, bytes]:
     """PNG and SVG. All curves are at 0 Elo where their accuracy is the least that all of them have; one that lacks it
     is at 0 with its own weakest net, and its name says so. Each names the games that its nets were tested on."""
-    published = sorted(points, key=lambda point: point.top1) if len(points) >= 3 else []
+    published = sorted(points, key=lambda point: point.top1)
     curves = [[point.top1 for point in published], *(_rungs(ladder)[1] for ladder in ladders)]
     top1 = max(shares[0] for shares in curves if shares)
 
@@ -195,8 +179,7 @@ def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[s
         axes = figure.subplots()
         axes.axhline(0.0, color="0.8", linewidth=0.9, zorder=0)
         axes.axvline(top1, color="0.8", linewidth=0.9, zorder=0)
-        if published:
-            _draw_published(axes, published, top1)
+        _draw_published(axes, published, top1)
         for number, ladder in enumerate(ladders, 1):
             _draw_ladder(axes, ladder, top1, COLOURS[number % len(COLOURS)])
         axes.margins(x=0.08, y=0.1)

@@ -181,6 +181,12 @@ def curve_table(curve: ControlCurve, number: int) -> Table:
     return Table(f"curve-{number}", f"Loss over samples: {curve.label}", _CURVE, tuple(rows), (_RATE_NOTE,))
 
 
+def _is_of_worth(each: SampledEffect) -> bool:
+    """Whether it is the effect that a worth is of: no effect at the base where that is a mean over others."""
+    judged = each.report.nats.effect(each.contrast.card)
+    return judged is not None and judged.delta == each.effect.delta
+
+
 def effects_over_samples(courses: Sequence[Course]) -> Table:
     """A row per enhancement and number of samples."""
     every = [each for course in courses for each in course]
@@ -192,7 +198,7 @@ def effects_over_samples(courses: Sequence[Course]) -> Table:
             **effect_values(each.effect, None, verdict),
             **each.names,
             "samples": each.samples,
-            **worth_values(each.report.worths.get(each.contrast.card)),
+            **worth_values(each.report.worths.get(each.contrast.card) if _is_of_worth(each) else None),
         }
         trials = used_trials(each.report.results, each.contrast, MAIN)
         rows.append(make_row(columns, f"{each.key}:{each.samples}", values, trials, MAIN))

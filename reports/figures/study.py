@@ -12,13 +12,14 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from gonn_core.errors import printable
+from gonn_core.metrics import UNIFORM_NATS
 from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
 from reports.figures.marks import Mark, claim_label, draw_forest, draw_range, legend, marker_handle, nats_axis
 from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
 from reports.page import ForestRow
 from reports.results.compare import StudyAnalysis, arm_curve, paired_curve
 from reports.results.group import MAIN
-from reports.results.study_results import UNIFORM, StudyResults
+from reports.results.study_results import StudyResults
 from reports.stats.estimates import half_width
 from reports.tables import formats
 
@@ -136,20 +137,22 @@ def cut_at_uniform(axes, late: list[float]) -> bool:
     below that, else near the best: a net starts far above. The line shows where the guess is. Returns whether the axis
     reaches that far."""
     low, high = axes.get_ylim()
-    if high <= UNIFORM:
+    if high <= UNIFORM_NATS:
         return False
     best = min(late, default=high)
-    room = abs(UNIFORM - best)
-    high = min(high, UNIFORM + 0.15 * room if best < UNIFORM else 2 * best)
-    axes.set_ylim(max(low, min(best, UNIFORM) - 0.3 * room), high)
-    axes.axhline(UNIFORM, color="0.55", linewidth=0.9, linestyle=(0, (1, 2)), label=f"all points alike: {UNIFORM:.2f}")
+    room = abs(UNIFORM_NATS - best)
+    high = min(high, UNIFORM_NATS + 0.15 * room if best < UNIFORM_NATS else 2 * best)
+    axes.set_ylim(max(low, min(best, UNIFORM_NATS) - 0.3 * room), high)
+    axes.axhline(
+        UNIFORM_NATS, color="0.55", linewidth=0.9, linestyle=(0, (1, 2)), label=f"all points alike: {UNIFORM_NATS:.2f}"
+    )
     return True
 
 
 def _below_uniform(results: StudyResults) -> int:
-    """Samples from which on the mean of every arm is below UNIFORM; those of the last point where it never is."""
+    """Samples from which on the mean of every arm is below UNIFORM_NATS; those of the last point where it never is."""
     means = [arm_curve(results, arm)[2] for arm in results.study.arms]
-    above = max((count for mean in means for count, nats in mean.items() if nats >= UNIFORM), default=-1)
+    above = max((count for mean in means for count, nats in mean.items() if nats >= UNIFORM_NATS), default=-1)
     counts = sorted({count for mean in means for count in mean})
     return next((count for count in counts if count > above), max(counts, default=0))
 

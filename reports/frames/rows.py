@@ -15,7 +15,7 @@ from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import SIDES, Match, game_points, player_id
 from reports.claims.findings import claim_values
 from reports.play.players import names_in, trial_names
-from reports.results.compare import PageRow, used_trials
+from reports.results.compare import PageRow, own_runs, used_trials
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults, TrialResult, curve_value
 from reports.stats.verdicts import Verdict
@@ -48,7 +48,7 @@ def evaluation_rows(results: StudyResults) -> Iterator[Row]:
         for number, evaluation in enumerate(trial.evaluations):
             if evaluation is None:
                 continue
-            sums = {metric: evaluation.game_sums(metric) for metric in OF_POSITIONS}
+            sums = {metric: evaluation.sums.of(metric) for metric in OF_POSITIONS}
             yield {
                 **_trial(results.study, trial),
                 **_evaluation(results.study, number),
@@ -88,7 +88,7 @@ def effect_rows(row: PageRow) -> Iterator[Row]:
             "better": METRICS[metric].better,
             **effect_values(page.effect, page.at_base, page.verdict, metric),
             "could_show": page.could_show,
-            "own": len(trials),
+            "own": own_runs(trials, page.effect),
             "positions": evaluation.positions,
             "games": evaluation.games,
             "trials": " ".join(trials),

@@ -15,14 +15,15 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from gonn_core.errors import printable
+from gonn_core.metrics import UNIFORM_NATS
 from reports.figures.style import Reach, reach
 from reports.page import TEMPLATES, ForestRow, Page, forest_groups
 from reports.results.compare import StudyAnalysis, arm_curve, paired_curve
-from reports.results.study_results import UNIFORM, StudyResults
+from reports.results.study_results import StudyResults
 from reports.stats.estimates import half_width
 from reports.stats.verdicts import Verdict
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Table
+from reports.tables.cells import Cell
 from reports.tables.formats import NONE
 from reports.tables.writers import stacks
 
@@ -114,10 +115,6 @@ def inert_json(data: object) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _stacks(table: Table) -> list[list[Column]]:
-    return stacks(table.shown())
-
-
 @cache
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
@@ -130,7 +127,7 @@ def _template() -> jinja2.Template:
     )
     filters = (inline, sort_key, breakable, anchor, caption)
     environment.filters |= {function.__name__: function for function in filters}
-    environment.filters |= {"forest": forest_svg, "stacks": _stacks}
+    environment.filters["forest"], environment.filters["stacks"] = forest_svg, lambda table: stacks(table.shown())
     return environment.get_template("page.html.j2")
 
 
@@ -187,7 +184,7 @@ def study_curves(results: StudyResults, nats: StudyAnalysis) -> dict | None:
         "id": study.id,
         "samples": counts,
         "total": max(arm.config.training.samples for arm in study.arms),
-        "uniform": round(UNIFORM, _DIGITS),
+        "uniform": round(UNIFORM_NATS, _DIGITS),
         "arms": arms,
         "differences": _differences(results, nats, counts),
     }
@@ -224,7 +221,7 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
 
 ABOVE = (
     "Above: validation nats over samples; thin lines are seeds, thick ones their mean. What is worse than a uniform "
-    f"guess ({UNIFORM:.2f} nats) is cut off, with a triangle at the edge."
+    f"guess ({UNIFORM_NATS:.2f} nats) is cut off, with a triangle at the edge."
 )
 BELOW = (
     "Below: paired difference, with minus without (below 0: helps), with its 95 % band over seeds; right of the last "

@@ -3,7 +3,7 @@ engines."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -19,8 +19,14 @@ from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
 
 
-def _per_cent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def per_cent(share: float) -> str:
+    """`52.3 %`, between 0 and 100."""
+    return f"{100 * min(1.0, max(0.0, share)):.1f} %"
+
+
+def per_cents(ends: Iterable[float]) -> str:
+    """`[50.1 %, 54.5 %]`."""
+    return f"[{', '.join(map(per_cent, ends))}]"
 
 
 _MATCHES = (
@@ -29,13 +35,13 @@ _MATCHES = (
     Column("rules", "rules", "left"),
     Column("games", "games", show=formats.count),
     Column("points", "points", under="games", show="{:g}".format),
-    Column("share", "share", show=_per_cent),
+    Column("share", "share", show=per_cent),
     Column(
         "interval",
         "95 % interval",
         under="share",
         parts=interval95(),
-        show=lambda ends: f"[{', '.join(map(_per_cent, ends))}]",
+        show=per_cents,
     ),
     Column("black", "as Black", brief=False),
     Column("white", "as White", brief=False, under="black"),
@@ -56,7 +62,7 @@ _RATINGS = (
     Column("elo", "Elo", show=elo_text),
     Column("interval", "± 95 %", show="{:.0f}".format),
     Column("games", "games", show=formats.count),
-    Column("share", "points", show=_per_cent),
+    Column("share", "points", show=per_cent),
 )
 
 
@@ -179,6 +185,10 @@ def elo_of_nets(
     return elos, names_in(matches, nets)[table.ids[anchor]]
 
 
+def _has_engine(match: Match) -> bool:
+    return not all(map(is_net, match.players.values()))
+
+
 @dataclass(frozen=True)
 class Played:
     """Matches and ladders of a workspace."""
@@ -189,17 +199,16 @@ class Played:
     @property
     def of_two_kinds(self) -> list[Match]:
         """Matches with games whose sides choose their moves in two ways; those with engines too."""
-        with_engines = self.with_engines
         return [
             match
             for match in self.matches
-            if match in with_engines or (match.games and match.players["A"]["choice"] != match.players["B"]["choice"])
+            if match.games and (_has_engine(match) or match.players["A"]["choice"] != match.players["B"]["choice"])
         ]
 
     @property
     def with_engines(self) -> list[Match]:
         """Matches with games in which an engine took part."""
-        return [match for match in self.matches if match.games and not all(map(is_net, match.players.values()))]
+        return [match for match in self.matches if match.games and _has_engine(match)]
 
 
 NOTHING_PLAYED = Played()

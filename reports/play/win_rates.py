@@ -12,6 +12,7 @@ import numpy as np
 
 from ablations.study import Contrast, Study
 from gonn_core.play.match.record import SIDES
+from reports.play.matches import per_cent, per_cents
 from reports.play.players import choice_text, is_net
 from reports.play.rating import wilson
 from reports.results.group import comparison_key
@@ -29,27 +30,19 @@ USUAL = "drawn, full history"
 """How nets choose where a game does not say otherwise; GoNN's own games showed its nets the last moves alone."""
 
 
-def _per_cent(share: float) -> str:
-    return f"{100 * min(1.0, max(0.0, share)):.1f} %"
-
-
-def _per_cents(ends: Sequence[float]) -> str:
-    return f"[{', '.join(map(_per_cent, ends))}]"
-
-
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", under="card"),
     Column("nats", "Δ test nats", show=formats.signed),
-    Column("rate", "win rate", show=_per_cent),
-    Column("interval", "95 % interval", under="rate", parts=interval95(), show=_per_cents),
+    Column("rate", "win rate", show=per_cent),
+    Column("interval", "95 % interval", under="rate", parts=interval95(), show=per_cents),
     Column(
         "wilson",
         "of these nets alone",
         brief=False,
         under="rate",
         parts=("wilson95_low", "wilson95_high"),
-        show=_per_cents,
+        show=per_cents,
     ),
     Column("games", "games", show=formats.count),
     Column("choice", "moves", "left"),
@@ -161,9 +154,14 @@ def _equal_games(seeds: Sequence[SeedGames]) -> float:
     return len(seeds) ** 2 / sum(1 / seed.games for seed in seeds)
 
 
+def effect_key(study: Study, card: str, samples: int) -> tuple:
+    """Under which conditions an effect was measured: with the same ones a win rate is next to it."""
+    return card, study.base, study.budget_label, study.data, samples
+
+
 def play_table(studies: Sequence[StudyResults], effects: Mapping[tuple, Effect] | None = None) -> Table | None:
     """A row per card and choice of moves; None while no games are played. With the effects on the loss of a page, by
-    card, base and samples, each row has its own, and its base."""
+    `effect_key`, each row has its own, and its base."""
     rates = win_rates(studies)
     if not rates:
         return None
@@ -180,7 +178,8 @@ def play_table(studies: Sequence[StudyResults], effects: Mapping[tuple, Effect] 
 
 def _row(rate: WinRate, columns: Sequence[Column], effects: Mapping[tuple, Effect] | None) -> Row:
     ends, share, games = rate.effect.interval95, 0.5 + rate.effect.delta, _equal_games(rate.seeds)
-    nats = (effects or {}).get((rate.card, rate.study.base, rate.samples))
+    key = effect_key(rate.study, rate.card, rate.samples)
+    nats = (effects or {}).get(key)
     values = {
         "card": rate.card,
         "base": rate.study.base,
@@ -195,5 +194,5 @@ def _row(rate: WinRate, columns: Sequence[Column], effects: Mapping[tuple, Effec
         "verdict": Cell(verdict_text(rate.verdict, rate.effect, "win_rate"), rate.verdict, rate.trials),
         "seeds": [seed.seed for seed in rate.seeds],
     }
-    of = (f"{rate.study.base}:" if effects else "") + rate.card
+    of = ":".join(map(str, key)) if effects else rate.card
     return make_row(columns, f"{of} {rate.choice}".strip(), values, rate.trials)

@@ -73,7 +73,8 @@ def analyse_study(
         effects, at_base = ({card: replace(each, p=None) for card, each in of.items()} for of in (effects, at_base))
     elif study.looks is not None:
         effects, at_base = repeated(results, [effects, at_base], metric, reference)
-    effects, at_base = with_q(effects, thresholds), with_q(at_base, thresholds)
+    in_arms = with_q({**effects, **at_base}, thresholds)
+    effects, at_base = with_q(effects, thresholds), {card: in_arms[card] for card in at_base}
     verdicts = {
         card: results.unjudged or judge_effect(each, better, thresholds)
         for card, each in effects.items()
@@ -101,6 +102,12 @@ def used_trials(results: StudyResults, contrast: Contrast, evaluation: int) -> t
     """The study's own trials of the arms behind an effect; its group has more (`reports.results.group`)."""
     arms = (*contrast.with_it, *contrast.without)
     return tuple(trial.id for arm in arms for trial in results.evaluated(arm, evaluation).values())
+
+
+def own_runs(trials: Sequence[str], effect: Effect | None) -> int | None:
+    """How many of an effect's runs are a study's own, of its arms `trials`: a mean over others leaves out those with a
+    single change."""
+    return None if effect is None else min(len(trials), sum(effect.runs))
 
 
 def paired_curve(results: StudyResults, contrast: Contrast) -> dict[int, np.ndarray]:
@@ -191,7 +198,7 @@ def judge_page(
             row, better, could_show = rows[place], METRICS[metric].better, None
             assert better is not None, f"{metric} is not judged"
             if effect.se is not None and effect.df is not None and effect.q is not None:
-                level = page_level(judged, thresholds.alpha)
+                level = page_level(judged, effect.q, thresholds.alpha)
                 could_show = smallest_shown(effect.se, effect.df, level, thresholds)
             verdict = row.report.results.unjudged or judge_effect(effect, better, thresholds)
             at_base = row.report.analyses[number, metric].at_base.get(row.card)

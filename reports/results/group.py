@@ -15,7 +15,7 @@ from ablations.study import Arm, Contrast, EvaluationRef, Study
 from gonn_core.config import TrialConfig, config_paths, get_path
 from gonn_core.errors import UserError
 from gonn_core.metrics import METRICS
-from reports.results.study_results import StudyResults, TrialResult, curve_value
+from reports.results.study_results import StudyResults, SummedEvaluation, TrialResult, curve_value
 from reports.stats.estimates import Effect
 from reports.stats.mixed import DesignMatrix, one_thread
 from reports.stats.model import Model
@@ -32,11 +32,12 @@ Side = Sequence[tuple]
 
 
 class Run(NamedTuple):
-    """A finished trial and the study that it was read for."""
+    """A finished trial, the first study that it was read for, and its evaluations, of all its studies."""
 
     results: StudyResults
     arm: Arm
     trial: TrialResult
+    evaluations: dict[EvaluationRef, SummedEvaluation]
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,9 @@ class Group:
             arms = {arm.id: arm for arm in results.study.arms if _rest(arm, varied) in rests}
             for trial in results.trials:
                 if trial.result is not None and trial.arm in arms:
-                    found.setdefault(trial.id, Run(results, arms[trial.arm], trial))
+                    run = found.setdefault(trial.id, Run(results, arms[trial.arm], trial, {}))
+                    pairs = zip(results.study.evaluations, trial.evaluations, strict=True)
+                    run.evaluations.update((reference, each) for reference, each in pairs if each is not None)
         self.runs, self._members = tuple(found.values()), tuple(members)
         changes = [_changed(each.study, contrast) for each in members for contrast in each.study.contrasts]
         values: dict[str, set[str]] = {}
@@ -209,10 +212,11 @@ class Group:
         model, levels = self.model(metric, evaluation)
         if model is None:
             return "no finished run"
-        known = [self._levels[arm] for arm in self._read[metric, evaluation]]
+        read = self._read[metric, evaluation]
         for side, word in zip(self._of_contrast(study, contrast), ("with it", "without it"), strict=True):
-            if not any(arm and own.items() >= set(arm) for arm in side for own in known):
-                return f"no finished run {word}"
+            finished = {id_ for id_, own in self._levels.items() for arm in side if arm and own.items() >= set(arm)}
+            if not finished & read:
+                return f"no finished run {word}" + " has this number" * bool(finished)
         wanted = self.contrast(study, contrast, levels)
         if not wanted.any() or not model.design.separates(wanted):
             return "its runs cannot be separated from those of other changes, or of a seed"
@@ -272,14 +276,12 @@ def run_sums(run: Run, metric: str, evaluation: EvaluationRef) -> tuple[np.ndarr
     if source == "curve":
         value = curve_value(trial.curve[-1], metric) if trial.curve else None
         return None if value is None else (np.full(2, float(value)), np.ones(2))
-    if evaluation not in run.results.study.evaluations:
-        return None
-    found = trial.evaluations[run.results.study.evaluations.index(evaluation)]
+    found = run.evaluations.get(evaluation)
     if found is None:
         return None
     if source == "gap":
         return _error_gap(run, evaluation)
-    sums = found.game_sums(metric)
+    sums = found.sums.of(metric)
     return None if sums is None else (sums.sums, sums.counts)
 
 

@@ -56,10 +56,7 @@ class MeasuredNet:
         return [evaluation for evaluation in evaluations if evaluation is not None]
 
 
-@cache
-def _key(config: TrialConfig) -> str:
-    """The same in every study with the same configuration."""
-    return trial_id(config)
+_key = cache(trial_id)
 
 
 def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:

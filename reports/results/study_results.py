@@ -18,10 +18,9 @@ import numpy as np
 from ablations.study import EvaluationRef, Study, TrialRef
 from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged, InputError, printable, printable_tree
-from gonn_core.evaluation.metrics import METRIC_SET, GameSums, Reading
+from gonn_core.evaluation.metrics import METRIC_SET, Reading
 from gonn_core.evaluation.stored import Evaluation, Sums, pack_sums, unpack_sums, whole_evaluations
 from gonn_core.files.json_files import read_mapping, tell
-from gonn_core.go.points import POINTS
 from gonn_core.play.match.record import Match
 from gonn_core.trial.directory import NetFingerprint, State, TrialDirectory, net_code, net_now, other_net
 from reports.cache import cached, code, digest, file_stamp
@@ -37,8 +36,6 @@ OF_RUNS = ("factorial", "screen")
 IN_MEMORY = 1024
 """Evaluations whose sums stay in memory: some 40 kB each for 200 games, all of a study of 1,000 trials."""
 UNRECORDED = "a CPU that was not recorded"
-UNIFORM = math.log(POINTS)
-"""Nats of a net that gives every point the same probability."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +48,6 @@ class SummedEvaluation(Evaluation):
     """
 
     cache: Path | None = field(default=None, repr=False)
-
-    def game_sums(self, metric: str) -> GameSums | None:
-        """As `Evaluation.game_sums`."""
-        return self.sums.of(metric)
-
-    @property
-    def guesses(self) -> np.ndarray:
-        """(361,) int64: positions by rank of the move played."""
-        return self.sums.guesses
-
-    @property
-    def by_move_number(self) -> list[tuple[int, int, float]] | None:
-        """As `metrics.by_move_number`."""
-        return self.sums.moves
 
     @property
     def sums(self) -> Sums:
@@ -207,7 +190,7 @@ class StudyResults:
 
 def arm_result(seeds: tuple[int, ...], evaluations: Sequence[SummedEvaluation | None], metric: str) -> ArmResult | None:
     """A metric summed by game, of the evaluations of an arm by seed; None as of `StudyResults.arm_result`."""
-    sums = [None if evaluation is None else evaluation.game_sums(metric) for evaluation in evaluations]
+    sums = [None if evaluation is None else evaluation.sums.of(metric) for evaluation in evaluations]
     known = [each for each in sums if each is not None]
     if not known or len(known) < len(sums):
         return None

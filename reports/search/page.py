@@ -6,7 +6,7 @@ From the search's file and its trials alone; the same trials give the same bytes
 from dataclasses import dataclass
 from pathlib import Path
 
-from ablations.search import Search, rounded
+from ablations.search import LEAST_FACTOR, SPREAD, Search, rounded
 from gonn_core.errors import markdown_escape
 from reports.search.report import LEAST, SearchReport
 from reports.tables import formats
@@ -75,8 +75,9 @@ def notes(search: Search) -> list[str]:
     return [
         f"{search.trials} trials of {formats.samples(training.samples)} samples on {search.coverage}; all with seed "
         f"{search.seed}, so that they differ in the rate alone.",
-        f"Rates between {low} and {high}, or below one that diverged and down to a tenth of it: the first 5 spread "
-        "over the range, the others proposed by Optuna's TPE, log-uniform.",
+        f"Rates between {low} and {high}, or below one that diverged and down to 1/{LEAST_FACTOR:g} of it: first the "
+        f"rate without a search, then {len(SPREAD)} spread over the range, the others proposed by Optuna's TPE, "
+        "log-uniform.",
         f"Judged by at least {formats.count(search.validation.minimum_positions)} validation positions, in whole "
         "games; the test split was not looked at.",
         f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from "

@@ -250,6 +250,6 @@ def smallest_shown(se: float, df: float, level: float, thresholds: Thresholds) -
     return float(nctdtrinc(df, 1 - thresholds.power, critical)) * se
 
 
-def page_level(q: Sequence[float], alpha: float) -> float:
-    """The p at which one more effect would be shown on a page whose effects have these q."""
-    return alpha * min(len(q), 1 + sum(each <= alpha for each in q)) / len(q)
+def page_level(q: Sequence[float], own: float, alpha: float) -> float:
+    """The p at which an effect, whose q is `own`, would be shown on a page whose effects have these q, it included."""
+    return alpha * (sum(each <= alpha for each in q) + (own > alpha)) / len(q)

@@ -64,10 +64,11 @@ def study_page(report: Report, tables: ReportTables, pictures: Mapping[str, byte
     )
 
 
-def how_to_read(report: Report) -> tuple[str, ...]:
-    """How to read the numbers, with the study's thresholds."""
+def how_to_read(report: Report, of_several: bool = False) -> tuple[str, ...]:
+    """How to read the numbers, with the study's thresholds. of_several: on a page of further studies too."""
     study = report.study
-    return reading(study=study, thresholds=study.thresholds, percent=lambda share: f"{100 * share:g} %")
+    values = {"study": study, "thresholds": study.thresholds, "of_several": of_several}
+    return reading(**values, percent=lambda share: f"{100 * share:g} %")
 
 
 def study_summary(report: Report) -> Summary:

@@ -12,7 +12,7 @@ from gonn_core.metrics import METRICS, SUMMARISED
 from gonn_core.training.compiling import device_label
 from reports.claims.findings import ClaimFinding, find_claims
 from reports.claims.measures import claim_evaluation
-from reports.results.compare import StudyAnalysis, analyse_study
+from reports.results.compare import StudyAnalysis, analyse_study, own_runs, used_trials
 from reports.results.decisions import is_sequential
 from reports.results.group import MAIN, Group, Pair, own_group
 from reports.results.nets import FLOPS_COUNTED, speed_note
@@ -138,7 +138,7 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
 def _runs_words(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
     """`4 seeds`; `4 seeds, decided at look 1 of 4`; `27 runs with it and 44 without, 32 of them of this study`."""
     effect, look = nats.effects[contrast.card], look_words(results, contrast.card)
-    own = sum(len(results.evaluated(arm, MAIN)) for arm in (*contrast.with_it, *contrast.without))
+    own = own_runs(used_trials(results, contrast, MAIN), effect)
     words = f"{effect.runs[0]} runs with it and {effect.runs[1]} without"
     if own != sum(effect.runs):
         words += f", {own} of them of this study"

@@ -14,7 +14,7 @@ from gonn_core.training.compiling import device_label
 from reports.claims.findings import claims_table
 from reports.play.win_rates import play_table
 from reports.probes.effects import study_table
-from reports.results.compare import analyse_study, used_trials
+from reports.results.compare import analyse_study, own_runs, used_trials
 from reports.results.group import MAIN
 from reports.results.nets import arm_cost, mean_cost
 from reports.results.study_results import StudyResults, TrialResult
@@ -121,7 +121,7 @@ def effects_table(report: Report) -> Table:
         else:
             values |= effect_values(effect, analysis.at_base.get(contrast.card), verdict)
         trials = used_trials(results, contrast, MAIN) if effect is not None else ()
-        values |= {"own": len(trials) or None, **worth_values(report.worths.get(contrast.card))}
+        values |= {"own": own_runs(trials, effect), **worth_values(report.worths.get(contrast.card))}
         values |= {"against": f"against {against(study, contrast)}"}
         rows.append(make_row(columns, contrast.card, values, trials, MAIN, effect_details(results, trials)))
     note = against_note(study, analysis)
@@ -133,7 +133,7 @@ def effect_values(
 ) -> dict[str, Any]:
     """Values of the columns of an effect (`reports.tables.entities.EFFECTS`) that need no study."""
     return {
-        "estimand": "mean" if at_base else "base",
+        "estimand": "mean" if effect.is_mean else "base",
         "delta": effect.delta,
         "interval": _ends(effect.interval95),
         "interval90": _ends(effect.interval90),

@@ -13,7 +13,7 @@ from reports.cache import Picture
 from reports.figures.marks import draw_forest, legend
 from reports.figures.style import WIDTH, figure_bytes
 from reports.page import ForestRow, forest_groups
-from reports.results.compare import OnPage, judge_page, used_trials
+from reports.results.compare import OnPage, judge_page, own_runs, used_trials
 from reports.results.group import MAIN, comparison_key
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
@@ -140,7 +140,7 @@ def _values(line: SummaryLine, trials: tuple[str, ...]) -> dict[str, Any]:
         "study": report.study.id,
         "samples": samples_of(report.study.arms[0]),
         "verdict": Cell(line.verdict, line.verdict),
-        "own": len(trials) or None,
+        "own": own_runs(trials, line.effect),
         **cost_values(report.results, line.contrast),
         **worth_values(report.worths.get(card)),
     }
@@ -158,11 +158,11 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     coverage = sorted({report.study.games for report in reports})
     budgets = sorted({report.study.budget_label for report in reports})
     thresholds = reports[0].study.thresholds
-    mixed = [line.report for line in lines if line.page is not None and line.page.at_base]
+    mixed = [line.report for line in lines if line.effect is not None and line.effect.is_mean]
     means = sorted({f"{_scale(report)} ({report.study.data}, {report.nats.runs[0]} runs)" for report in mixed})
     at_base = (
         f"Δ is the mean effect over the other enhancements on and off for {'; '.join(means)}; “at the base”, with all "
-        "others as there, has no verdict of its own. All other rows are at the base."
+        "others as there, has no verdict of its own. All other rows are differences of two arms."
     )
     return (
         f"{len(lines)} effects; budget {', '.join(budgets)}; data {'; '.join(map(formats.in_short, coverage))}. Each "

@@ -155,6 +155,6 @@ def interval95(prefix: str = "") -> tuple[str, str]:
     return f"{name}_low", f"{name}_high"
 
 
-def text_cell(text: str, trials: Iterable[str] = ()) -> Cell:
+def text_cell(text: str) -> Cell:
     """A cell whose value is its text, with names from files in it."""
-    return Cell(text, text, tuple(trials), escape=True)
+    return Cell(text, text, escape=True)

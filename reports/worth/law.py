@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from scipy import optimize
 
 from reports.stats.estimates import Interval, quantile
 
@@ -70,7 +71,6 @@ class Law:
 
 def fit_law(trained: Sequence[Trained]) -> Law | None:
     """Least squares from several starts; None where the nets are too few, or too alike to tell both powers."""
-    from scipy import optimize  # a second of every command
 
     df = len(trained) - 5
     if df < 1 or len({each.size for each in trained}) < SIZES or len({each.samples for each in trained}) < LENGTHS:

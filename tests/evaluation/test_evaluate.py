@@ -159,9 +159,9 @@ def test_stored_and_loaded(tmp_path):
         and evaluation.games.tolist() == [0, 0, 1]
     )
     assert VALUES["top4"](evaluation.scores).tolist() == [1, 1, 0]
-    assert evaluation.game_sums("nats").sums.tolist() == [3.5, 4.0]
+    assert evaluation.sums.of("nats").sums.tolist() == [3.5, 4.0]
     with pytest.raises(ValueError, match="valid are nats, top1, top2"):
-        evaluation.game_sums("elo")
+        evaluation.sums.of("elo")
     (folder / "abc.npz").write_bytes(data[:40])
     with pytest.raises(InputError, match="not the arrays that were written"):
         load_evaluations(tmp_path)

@@ -8,11 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonn_core.records.sampler import GONN_KEEP, Sampler, draws, keep_for_rows, permute, stream_key
+from gonn_core.records.sampler import GONN_KEEP, Sampler, draws, keep_for_rows, permuted, stream_key
 
 
 def view(n, digest="0123456789abcdef0123"):
     return SimpleNamespace(rows=(np.arange(n) * 3 + 1).astype(np.uint32), digest=digest)
+
+
+def permute(positions, n, *key):
+    return np.array([permuted(stream_key(*key), n, position) for position in positions])
 
 
 @given(n=st.integers(1, 3000), seed=st.integers(0, 2**40))

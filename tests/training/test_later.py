@@ -10,7 +10,7 @@ from gonn_core.training.cost import training_flops
 from gonn_core.training.loop import Lookahead
 from gonn_core.training.objective import split
 from gonn_core.training.optimiser import MUON_MOMENTUM, orthogonal
-from gonn_core.training.schedule import learning_rate, ramp_parts
+from gonn_core.training.schedule import learning_rate, ramp_thirds
 from gonn_core.training.selection import SMALL_NET
 from tests.training.options import new_trainer, option_config, real_batches
 
@@ -96,7 +96,7 @@ def test_batches_grow():
     """In the first third four steps of two positions at half of the rate, then two, then one: as a trainer takes them
     that is given the parts."""
     config = option_config("batch_ramp")
-    assert [ramp_parts(config.training, samples) for samples in (0, 264, 272, 528, 536, 792)] == [4, 4, 2, 2, 1, 1]
+    assert [ramp_thirds(config.training, samples)[0] for samples in (0, 264, 272, 528, 536, 792)] == [4, 4, 2, 2, 1, 1]
     (batch,) = real_batches(config, 1)
     ramped, parted = new_trainer(config), new_trainer(option_config("", training__optimiser__learning_rate=0.05))
     ramped.step(batch)

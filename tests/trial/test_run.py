@@ -16,7 +16,7 @@ from gonn_core.files.seals import EMPTY, sealed_tensors
 from gonn_core.trial import session as session_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest
-from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost
+from gonn_core.trial.lease import Lease, LeaseLost
 from gonn_core.trial.run import TrialFailed, run_trial
 from gonn_core.trial.weights import load_net
 from tests.trial.helpers import assert_same_trial, elsewhere, starter_data, tiny_config, tiny_job
@@ -223,15 +223,13 @@ def test_unknown_data_and_devices_stop_before_any_work(tmp_path):
         run_trial(tiny_job(tmp_path / "file"))
 
 
-def test_wait_or_not(tmp_path):
+def test_wait_for_another_process(tmp_path):
     job = tiny_job(tmp_path)
     directory = folder_of(job)
     directory.create()
     assert directory.state() == "new"
     with Lease.take(directory.path):
         assert directory.state() == "running"
-        with pytest.raises(LeaseHeld):
-            run_trial(job, wait=False)
         assert run_trial(job, lambda event: event.kind != "waiting")["state"] == "paused"
         told = []
 

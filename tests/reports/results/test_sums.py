@@ -42,29 +42,29 @@ def test_sums_are_those_of_the_positions(made, cached):
     folder = made.folder / "sums" if cached else None
     for evaluation in evaluations(made):
         if cached:
-            summed(evaluation, folder).game_sums("nats")
+            summed(evaluation, folder).sums.of("nats")
         sums = summed(evaluation, folder)
         for metric in VALUES:
-            mine, slow = sums.game_sums(metric), evaluation.game_sums(metric)
+            mine, slow = sums.sums.of(metric), evaluation.game_sums(metric)
             if METRICS[metric].legal_only or METRICS[metric].planes > 1:  # of policies of one plane over all points
                 assert mine is slow is None
                 continue
             assert all(np.array_equal(one, other) for one, other in zip(mine, slow, strict=True))
-        assert sums.by_move_number == by_move_number(evaluation.scores)
-        assert sums.guesses.sum() == evaluation.summary["positions"]
+        assert sums.sums.moves == by_move_number(evaluation.scores)
+        assert sums.sums.guesses.sum() == evaluation.summary["positions"]
         assert "_arrays" not in vars(sums), "the positions are not kept in memory"
 
 
 def test_another_evaluation_in_the_place_of_one_has_other_sums(made):
     (evaluation, *_), folder = evaluations(made), made.folder / "sums"
-    before = summed(evaluation, folder).game_sums("rank").sums
+    before = summed(evaluation, folder).sums.of("rank").sums
     with np.load(evaluation.path) as file:
         arrays = dict(file)
     arrays["rank"] = arrays["rank"][::-1] + np.uint16(1)
     np.savez(evaluation.path, **arrays)
     changed = Evaluation(evaluation.summary, evaluation.path)
-    after = summed(changed, folder).game_sums("rank").sums
-    assert np.array_equal(after, changed.game_sums("rank").sums) and not np.array_equal(after, before)
+    after = summed(changed, folder).sums.of("rank").sums
+    assert np.array_equal(after, changed.sums.of("rank").sums) and not np.array_equal(after, before)
 
 
 def test_metrics_that_are_not_held_and_damaged_caches(made):
@@ -74,14 +74,14 @@ def test_metrics_that_are_not_held_and_damaged_caches(made):
     np.savez(evaluation.path, **arrays)
     for _ in range(2):
         sums = summed(evaluations(made)[0], folder)
-        assert sums.game_sums("entropy") is None and sums.game_sums("top1_ko") is None and sums.by_move_number is None
+        assert sums.sums.of("entropy") is None and sums.sums.of("top1_ko") is None and sums.sums.moves is None
     (file,) = folder.iterdir()
     for damaged in (b"", b"x" * 80, file.read_bytes()[:-8]):
         file.write_bytes(damaged)
-        nats = summed(evaluations(made)[0], folder).game_sums("nats").sums
-        assert np.array_equal(nats, evaluation.game_sums("nats").sums)
+        nats = summed(evaluations(made)[0], folder).sums.of("nats").sums
+        assert np.array_equal(nats, evaluation.sums.of("nats").sums)
     with pytest.raises(ValueError, match="valid are nats, "):
-        sums.game_sums("nosuch")
+        sums.sums.of("nosuch")
 
 
 def compact(made: Made) -> None:
@@ -99,7 +99,7 @@ def test_a_compact_evaluation_has_the_sums_of_its_positions(made):
     for (evaluation, expected), stored in zip(full, evaluations(made), strict=True):
         assert stored.compact and not evaluation.compact
         for metric in VALUES:
-            mine, theirs = stored.game_sums(metric), expected.of(metric)
+            mine, theirs = stored.sums.of(metric), expected.of(metric)
             assert mine is theirs is None or all(map(partial(np.allclose, rtol=6e-8), mine, theirs))
         assert np.array_equal(stored.sums.guesses, expected.guesses) and stored.sums.moves == expected.moves
         with pytest.raises(InputError, match="sums by game only"):
