@@ -10,6 +10,7 @@ from ablations.declarations import SHOWN, Declarations, nearest
 from ablations.designs import budget_config, card_state, unmet, why_equal
 from ablations.published_results import Published
 from ablations.schema import ANY_GAMES, PRECISION, RATE, Base, Budget, Enhancement, toggle_values
+from ablations.study import OF_STUDIES
 from gonn_core.config import TrialConfig, config_paths, get_path, nearest_paths, with_values
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError
@@ -147,11 +148,11 @@ def check_base(declared: Declarations, base: Base) -> None:
     for name in base.also_called:
         if sum(name == other.id or name in other.also_called for other in declared.bases.values()) > 1:
             raise SettingError(f"{base.file}.also_called", name, "another base has this name")
-    for path in ("data.view", "training.init_seed", "training.data_seed"):
+    for path in OF_STUDIES:
         if (value := get_path(base.config, path)) != get_path(TrialConfig(), path):
             raise SettingError(f"{base.file}.config.{path}", value, "set by a study, not by a base")
     _check_open(base.not_told, f"{base.file}.not_told")
-    for setting in ("scaled", "rates", "lr"):
+    for setting in ("scaled", "lr"):
         _known(f"{base.file}.{setting}", getattr(base, setting), declared.budgets, "budget")
 
 
@@ -179,6 +180,4 @@ def check_published(declared: Declarations, published: Published) -> None:
     cards = [net.card for net in ours if net.card is not None]
     cards += [card for gain in published.gains for card in gain.cards]
     _known(f"{file}: base", bases, declared.bases, "base")
-    _known(
-        f"{file}: card", [*cards, *(card for gain in published.gains for card in gain.cards)], declared.cards, "card"
-    )
+    _known(f"{file}: card", cards, declared.cards, "card")

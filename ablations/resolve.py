@@ -28,7 +28,7 @@ from ablations.request import (
 from ablations.schema import PRECISION, RATE, Base, Budget, Enhancement
 from ablations.screens.arms import ScreenArms, screen_arms
 from ablations.screens.choice import Choice, Named, ScreenPlace, base_of_most, choose, parse_names
-from ablations.study import Arm, Contrast
+from ablations.study import OF_STUDIES, Arm, Contrast
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError, printable
 
@@ -168,6 +168,8 @@ def _with_values(design: Design) -> Design:
     request, chosen, (arm,) = design.request, parse_values(design.request.values), design.arms
     if request.precision is not None and PRECISION in chosen:
         raise SettingError(f"--set {PRECISION}", chosen[PRECISION], "conflicts with --precision", "only one of them")
+    if path := next((path for path in OF_STUDIES if path in chosen), None):
+        raise SettingError(f"--set {path}", chosen[path], "every study sets it", "--seed, or the games of --data")
     config = with_values(arm.config, chosen, "--set")
     if config == arm.config:
         return design

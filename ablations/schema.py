@@ -90,12 +90,6 @@ FoundRate = Annotated[str, Field(pattern=r"^found:[A-Za-z0-9_+-][A-Za-z0-9_+.-]*
 """`found:SEARCH`: the rate that a search of the workspace found, resolved to its number when a study is planned."""
 
 
-def _rising(ends):
-    if ends[0] >= ends[1]:
-        raise ValueError("a range of rates goes from low to high")
-    return ends
-
-
 class Toggle(Strict):
     """The two values of one config path; JSON values as they stand in a config tree."""
 
@@ -349,9 +343,6 @@ class Base(Strict):
     condition of a claim."""
     scaled: dict[Id, dict[str, Any]] = {}
     """Budget id -> what that budget overrides in this base, instead of its own overrides."""
-    rates: dict[Id, Annotated[tuple[Rate, Rate], AfterValidator(_rising)]] = {}
-    """Budget id -> lowest and highest learning rate that a search tries; where none is given,
-    `ablations.search.rate_range`."""
     lr: dict[Id, Rate | FoundRate] = {}
     """Budget id -> learning rate of what is trained on this base under that budget, in place of the configuration's."""
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-from ablations.schema import RATE, Base, Rate, budget_label
+from ablations.schema import RATE, Rate, budget_label
 from ablations.study import FORMAT, FolderName, read_file
 from gonn_core.config import Strict, TrialConfig, trial_id, with_values
 from gonn_core.settings.training import Precision
@@ -24,7 +24,7 @@ FIRST_SEED = 1000
 """Seeds of searches start here: a comparison uses others, or its arms would be tuned to the very draws that it is made
 on."""
 DEFAULT_FACTOR = 30.0
-"""Highest over lowest rate where a base states no range; ours."""
+"""Highest over lowest rate that a search tries; ours."""
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates of a search lie after the configuration's own."""
 LEAST_FACTOR = 10.0
@@ -126,11 +126,11 @@ def rates_left(search: Search, tried: Sequence[Tried]) -> tuple[float, float]:
     return min(low, high / LEAST_FACTOR), high
 
 
-def rate_range(base: Base, budget: str, config: TrialConfig) -> tuple[float, float]:
-    """The rates that a search tries: the base's own for this budget, else as far below the configuration's rate as
-    above it on a logarithmic scale, DEFAULT_FACTOR from end to end; 3 digits."""
+def rate_range(config: TrialConfig) -> tuple[float, float]:
+    """The rates that a search tries: as far below the configuration's as above it on a logarithmic scale,
+    DEFAULT_FACTOR from end to end; 3 digits."""
     rate, half = config.training.optimiser.learning_rate, math.sqrt(DEFAULT_FACTOR)
-    return base.rates.get(budget) or (rounded(rate / half), rounded(min(100.0, rate * half)))
+    return rounded(rate / half), rounded(min(100.0, rate * half))
 
 
 def rounded(rate: float) -> float:

@@ -121,7 +121,7 @@ SETTINGS = collections.OrderedDict(
         _setting("ARM", "with or without an enhancement NAME", "on|off", "(on)", ("on", "off")),
         _setting("TRIALS", "how many rates are tried", "16", "16", int),
         _setting("SEED", "first random seed", "1", "1", int),
-        _setting("RATES", "range of learning rates to search", "low,high", "(the base's)"),
+        _setting("RATES", "range of learning rates to search", "low,high", "(factor 30 around)"),
         _setting("TOPIC", "only one topic", "input|block|head|loss|optimiser|data|schedule"),
         _setting("FIND", "only enhancements with these words", "words"),
         _setting("STUDY", "a study or search, or the beginning of its id", "…"),

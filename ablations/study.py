@@ -169,6 +169,8 @@ class Study(Strict):
     samples: int | None = None
     """Of a trial of the control, where they are not the budget's own: then the rest of the budget, its learning rate
     too, is what it is for its own."""
+    learning_rate: float | None = None
+    """Of all arms, where LR gave it as a number."""
     precision: Precision | None = None
     """Of all arms, where it is not the budget's own (PRECISION)."""
     results: bool = True
@@ -243,6 +245,10 @@ def read_study(path: Path) -> Study:
 def seeded(config: TrialConfig, seed: int) -> TrialConfig:
     """`config` with both seeds set: what an arm trains for that seed."""
     return with_values(config, {"training.init_seed": seed, "training.data_seed": seed})
+
+
+OF_STUDIES = ("data.view", "training.init_seed", "training.data_seed")
+"""Settings of a configuration that a study sets in every trial."""
 
 
 def study_id(

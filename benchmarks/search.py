@@ -185,7 +185,7 @@ def main() -> None:
     }
     budget = usual.model_copy(update=changes)
     config: TrialConfig = with_view(budget_config(base, budget), prepared.views["train"].digest)
-    target = Target(BASE, base.title, base, budget, config, rate_range(base, usual.id, config))
+    target = Target(BASE, base.title, base, budget, config, rate_range(config))
     request = SearchRequest(BASE, trials=wanted.trials, device="cpu")
     experiment = search_of(request, target, prepared, workspace)
     search, settings = experiment.search, experiment.settings

@@ -278,7 +278,10 @@ def module_of(target, environment):
         return ["pytest", *options.split(), selected]
     if target.name in OWN:
         return list(OWN[target.name])
-    arguments = [*target.verb, *(environment[name] for name in target.arguments if environment.get(name))]
+    given = [environment.get(name, "") for name in target.arguments]
+    while given and not given[-1]:  # an earlier one that is missing keeps its place
+        given.pop()
+    arguments = [*target.verb, *given]
     for name in target.options:
         if environment.get(name):
             arguments += [option(name), environment[name]]

@@ -133,7 +133,9 @@ def _years(text: str) -> list[int]:
     try:
         for part in text.split(","):
             first, _, last = part.partition("-")
-            years += range(int(first), int(last or first) + 1)
+            if not (span := range(int(first), int(last or first) + 1)):
+                raise ValueError(part)
+            years += span
     except ValueError:
         raise SettingError("--years", text, "not a list of years", "such as 2000-2015 or 2015,2017") from None
     return years

@@ -94,14 +94,18 @@ def sync() -> int:
     reporter = Reporter(workspace)
     reports = []
     for study in studies:
-        reported = reporter.report(study, "sync", look=False)
+        try:
+            reported = reporter.report(study, "sync", look=False)
+        except Damaged as damage:
+            tell(damage, f"study {study.id} is left out")
+            continue
         due = [trial.ref for trial in reported.files.report.results.trials]
         reports.append((study_info(study, due), reported.tracked))
     searches = search_records(workspace)
     if not tracker.sync([*reports, *searches]):
         return 1
     and_searches = f" and {len(searches)} searches" if searches else ""
-    output().print(f"{len(studies)} studies{and_searches} written to {redacted(tracker.uri)}")
+    output().print(f"{len(reports)} studies{and_searches} written to {redacted(tracker.uri)}")
     return 0
 
 

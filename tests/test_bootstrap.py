@@ -141,6 +141,11 @@ def test_what_is_taken_from_the_environment_is_said(installed):
     assert make(installed, "status", NAME="host").stderr == ""
 
 
+def test_a_missing_setting_leaves_its_place(installed):
+    make(installed, "match", "B=gnugo")
+    assert said(installed)[2:] == ["match", "", "gnugo"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -178,6 +183,9 @@ CODE = ["`touch trap`", "'\"&& touch trap; a b", "$(shell touch trap)", "*", "-x
 def test_no_value_is_read_as_code_by_the_shell_or_make(installed, name):
     assert make(installed, "show", f"NAME={name}").returncode == 0
     assert said(installed)[2:] == ["show", name]
+    script(installed / ".venv/bin/python", 'printf %s "$MLFLOW_TRACKING_URI" > uri')
+    assert make(installed, "ui", f"MLFLOW_TRACKING_URI={name}").returncode == 0
+    assert (installed / "uri").read_text() == name
     assert not (installed / "trap").exists()
 
 

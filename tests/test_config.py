@@ -2,6 +2,7 @@
 
 import functools
 import json
+import pickle
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ from gonn_core.config import (
     trial_id,
     with_values,
 )
-from gonn_core.errors import SettingError
+from gonn_core.errors import Damaged, InputError, OutOfMemory, SettingError
 from tests.paths import ROOT
 
 VALUES = (
@@ -114,12 +115,34 @@ def test_golden_id():
             {"net": {"trunk": {"dilated_share": "4/3"}}},
             "config.net.trunk.dilated_share=4/3: a share of the trunk's width, above 0 and at most 1",
         ),
+        (
+            {"net": {"trunk": {"dilated_share": "1e-99999999"}}},
+            "config.net.trunk.dilated_share=1e-99999999: a share of the trunk's width such as 1/3",
+        ),
+        (
+            {"training": {"samples": 8, "batch_size": 8, "batch_splits": 8, "hardest": 0.5}},
+            'config.training={"samples": 8, "batch_size": 8, "batch_splits": 8, "hardest": 0.5}: hardest and '
+            "batch_splits leave no position of a batch for a part",
+        ),
+        (
+            {"net": {"norm": "fixup", "trunk": {"order": "plain"}}},
+            'config.net={"norm": "fixup", "trunk": {"order": "plain"}}: norm: fixup is of blocks with two kernels and '
+            "a sum, not of a plain trunk (trunk.order)",
+        ),
     ],
 )
 def test_errors_name_setting_value_and_valid_values(tree, line):
     with pytest.raises(SettingError) as error:
         parse_config(tree)
     assert str(error.value) == line
+
+
+@pytest.mark.parametrize(
+    "error", [SettingError("A", 1, "no", ["2"]), InputError("a", "no"), Damaged("a", "no"), OutOfMemory("no")]
+)
+def test_errors_come_back_from_another_process(error):
+    back = pickle.loads(pickle.dumps(error))
+    assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
 
 
 def test_unknown_path_names_the_nearest():

@@ -56,6 +56,8 @@ def parse_names(registry: Registry, text: str, groups_allowed: bool = True) -> N
     cards: dict[str, Enhancement] = {}
     singly = []
     for part in (part.strip() for part in text.split(",")):
+        if text and not part:
+            raise SettingError("NAME", text, "an empty name", "names with one comma between them")
         if part in registry.cards:
             singly.append(part)
             cards[part] = registry.card(part)

@@ -181,4 +181,6 @@ class NetConfig(Strict):
                     raise ValueError(f"{part} is of family {family}, not of {self.family}")
         if self.stem.width is not None and self.trunk.order != "plain":
             raise ValueError("stem.width: only a plain trunk (trunk.order) can begin with a width of its own")
+        if self.norm == "fixup" and self.trunk.order == "plain":
+            raise ValueError("norm: fixup is of blocks with two kernels and a sum, not of a plain trunk (trunk.order)")
         return self

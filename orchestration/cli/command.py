@@ -5,7 +5,6 @@ Each verb imports what it needs when it runs, so that help and bad settings answ
 
 import errno
 import gc
-import os
 import signal
 import sys
 import threading
@@ -130,9 +129,6 @@ def run(arguments: list[str]) -> int:
         with suppress(OSError):  # the terminal may be gone
             print("stopped; the same command resumes from here", file=sys.stderr)
         return exit_code(error)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of a pipe left: nothing more to say
-        return 0
 
 
 def main() -> None:
@@ -140,7 +136,3 @@ def main() -> None:
     code = run(sys.argv[1:])
     gc.freeze()  # or the interpreter would look through all modules once more before it ends: up to a second
     sys.exit(code)
-
-
-if __name__ == "__main__":
-    main()

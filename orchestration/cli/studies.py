@@ -28,10 +28,12 @@ from orchestration.console import LOADING, moving
 def list_(words, topic, find, bases):
     """Enhancements by topic, with what was measured.
 
-    A WORD may be a topic, a system (gonn, go_nn, clark_storkey, cazenave, lczero), or something to look for.
+    A WORD may be a topic, a system (gonn, go_nn, clark_storkey, cazenave, lczero, later), or something to look for.
     """
     from orchestration.catalogue import listing
 
+    if bases and (words or topic or find):
+        raise click.UsageError("--bases lists all of them")
     if bases:
         listing.print_bases()
     else:
@@ -58,7 +60,7 @@ def check(slow):
 
 @click.command("new-card")
 @click.argument("name", metavar="ID")
-@click.option("--system", required=True, help="whose net it belongs to: gonn, go_nn, clark_storkey, cazenave or lczero")
+@click.option("--system", required=True, help="gonn, go_nn, clark_storkey, cazenave, lczero or later")
 @click.option("--title", required=True, help="a few words, as a list shows them")
 @click.option("--setting", "settings", multiple=True, metavar="PATH", help="what it changes, e.g. net.activation")
 @click.option("--off", multiple=True, metavar="VALUE", help="of that setting without it, e.g. relu")

@@ -22,6 +22,7 @@ from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease, LeaseLost
 from gonn_core.trial.mending import whole_result
 from orchestration.console import moving, notes, output
+from orchestration.experiment.progress import StudyDisplay
 from orchestration.experiment.stopping import run_stoppably
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Runner, TrialOutcome
 from orchestration.runners.local import LocalRunner
@@ -78,8 +79,6 @@ def make_runner(name: str, address: str | None = None, function: str = RUN_TRIAL
         if address:
             raise SettingError(ADDRESS, address, "RUNNER=local uses no cluster", "RUNNER=ray, or no address")
         return LocalRunner(function, per_gpu)
-    if name != "ray":
-        raise SettingError("RUNNER", name, "no such runner", ["ray", "local"])
     address = address or os.environ.get(ADDRESS) or None
     if address and ("://" in address or address == "local"):
         raise SettingError(ADDRESS, address, "the command must run on a node of the cluster", "HOST:PORT, or auto")
@@ -228,11 +227,13 @@ def run_missing(
     what: str,
     lines: Mapping[str, str],
     is_done: Callable[[J], bool] = is_complete,
+    totals: Mapping[str, int] | None = None,
 ) -> set[str]:
-    """Run jobs of trials that are trained already, side by side, unless they are done.
+    """Run jobs side by side, unless they are done.
 
-    what: whose trials they are, for `gonn stop`; lines: trial id -> what is printed when it begins. Ids of those that
-    failed, after their errors were printed. Raises Stopped.
+    what: whose trials they are, for `gonn stop`; lines: trial id -> what is printed when it begins, or with `totals`,
+    trial id -> samples, what its progress is called. Ids of those that failed, after their errors were printed. Raises
+    Stopped.
     """
     missing, unsaid = [], dict(lines)
     for job in jobs:
@@ -247,7 +248,10 @@ def run_missing(
         elif isinstance(event, Mended):
             notes().print(f"{event.trial}: {printable(event.message, 1000)}", soft_wrap=True)
 
-    outcomes = run_stoppably(how.runner, how.workspace, what, missing, how.slots, hear) if missing else []
+    outcomes = []
+    if missing:
+        with StudyDisplay(unsaid, totals) if totals else nullcontext(hear) as events:
+            outcomes = run_stoppably(how.runner, how.workspace, what, missing, how.slots, events)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     for outcome in failed:
         print(f"trial {outcome.trial} failed: {outcome.error}", file=sys.stderr)

@@ -44,15 +44,15 @@ def commit_and_dirty(file: Path | None = None) -> tuple[str, bool]:
         return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
 
     try:
-        what = ["--untracked-files=no"] if file is None else ["--", str(file.resolve())]
+        what = ["--untracked-files=no"] if file is None else ["--ignored", "--", str(file.resolve())]
         if Path(git("rev-parse", "--show-toplevel")).resolve() == ROOT:
             return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", *what))
     except (OSError, subprocess.SubprocessError):
         pass
     try:
-        return f"gonn-{version('go-move-ablations')}", False
+        return f"gonn-{version('go-move-ablations')}", file is not None
     except PackageNotFoundError:
-        return "unknown", False
+        return "unknown", file is not None
 
 
 def evaluated_positions(view: View, count: int | Literal["all"]) -> int:

@@ -121,7 +121,13 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
     """
     workspace, console = Workspace.here(), output()
     running = everything_at_work(workspace)
-    chosen = [command for command in running if study is None or command.what.startswith(study)]
+    chosen = [
+        command
+        for command in running
+        if study is None
+        or command.what.removeprefix("match ").startswith(study)
+        or command.what.endswith(f"-{study}")  # six digits, as MLflow shows them
+    ]
     if not chosen:
         if study is not None:
             ids = sorted({command.what for command in running})

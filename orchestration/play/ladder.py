@@ -240,14 +240,15 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
     registry = load_registry()
     if base not in registry.bases and re.fullmatch("[0-9a-f]{6,16}", base):
         return find_trial(workspace, base, "BASE")
-    for study in reversed(all_studies(workspace)):
+    base = registry.base(base).id
+    studies = [study for study in reversed(all_studies(workspace)) if not study.first_look]
+    for study in sorted(studies, key=lambda study: study.samples is not None):  # those of the budget's samples first
         if (study.base, study.budget_label, study.data) == (base, budget, data):
             for ref in study.trials:
                 path = workspace.runs / ref.trial
                 if ref.seed == seed and not study.arm(ref.arm).values and TrialDirectory(path).state() == "done":
                     return path
-    registry.base(base)  # a name that is none has an error of its own
-    registry.budget(budget)
+    registry.budget(budget)  # a name that is none has an error of its own
     raise SettingError(
         "BASE",
         base,

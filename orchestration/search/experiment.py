@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from ablations.search import Search, Tried
+from gonn_core.errors import Damaged
+from gonn_core.files.json_files import tell
 from gonn_core.records.views import View
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.console import output
+from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Say
 from orchestration.experiment.progress import StudyDisplay
 from orchestration.experiment.settings import warm_kernels
+from orchestration.experiment.stopping import everything_at_work
 from orchestration.runners.base import OnEvent, TrialOutcome
 from orchestration.search.optuna_rates import (
     all_searches,
@@ -21,7 +24,6 @@ from orchestration.search.optuna_rates import (
     find_search,
     keep_search,
     open_journal,
-    search_folder,
     tried_rates,
 )
 from orchestration.search.run import FAILURES, SearchRun
@@ -76,7 +78,12 @@ def show_search(beginning: str | None) -> None:
 
 def search_records(workspace: Workspace) -> list[tuple[StudyInfo, StudyReport]]:
     """What MLflow shows of every search and its report."""
-    reported = [report_search(workspace, search) for search in all_searches(workspace)]
+    reported = []
+    for search in all_searches(workspace):
+        try:
+            reported.append(report_search(workspace, search))
+        except Damaged as damage:
+            tell(damage, f"search {search.id} is left out")
     reports = [(written.files.report, written.tracked) for written in reported]
     return [(search_info(report.search, report.tried), tracked) for report, tracked in reports]
 
@@ -88,12 +95,14 @@ class SearchExperiment:
         """settings: how its trials run; view: the training view."""
         self._workspace, self.settings, self._view = workspace, settings, view
         self.search = search
-        self.id, self.folder, self.size = search.id, search_folder(workspace, search.id), search.trials
+        self.id, self.size = search.id, search.trials
 
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Writes the search down, unless that was done before; one command of this machine runs it at a time."""
         self.search = keep_search(self._workspace, self.search)
+        if any(command.what == self.id for command in everything_at_work(self._workspace)):
+            notes().print(f"search {self.id}: another command runs it; this one waits", soft_wrap=True)
         with alone(self._workspace, self.search):
             self._optimiser = open_journal(self._workspace, self.search)
             self._unfinished = search_report(self.search, self._optimiser.tried()).unfinished

@@ -111,7 +111,7 @@ class RateOptimiser:
         low, high = rates_left(self._search, self.tried())
         trials = self._study.get_trials(deepcopy=False)
         states = self._optuna.trial.TrialState
-        place = sum(trial.state not in (states.WAITING, states.FAIL) for trial in trials)
+        place = sum(trial.state != states.WAITING for trial in trials)
         first = [self._search.own_rate, *(low * (high / low) ** share for share in SPREAD)]
         if place < len(first) and not any(trial.state == states.WAITING for trial in trials):
             self._study.enqueue_trial({_RATE: min(max(first[place], low), high)})

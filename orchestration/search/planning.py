@@ -66,8 +66,8 @@ class Target:
 
     @classmethod
     def of(cls, base: Base, budget: Budget, config: TrialConfig, name: str = "", title: str = "") -> "Target":
-        """A target with the rates of its base and budget; name, title: the base's unless given."""
-        return cls(name or base.id, title or base.title, base, budget, config, rate_range(base, budget.id, config))
+        """A target with the usual range of rates; name, title: the base's unless given."""
+        return cls(name or base.id, title or base.title, base, budget, config, rate_range(config))
 
 
 def run_search(

@@ -5,7 +5,6 @@ import math
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, Any
@@ -24,13 +23,12 @@ from gonn_core.nets.init import ShapesOnly
 from gonn_core.training.cost import training_flops
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
-from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job, whole_batches
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import unpack
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution, run_missing
-from orchestration.experiment.settings import ROOT, commit_and_dirty
+from orchestration.experiment.settings import ROOT, check_device, commit_and_dirty
 from orchestration.study.plan import Plan, make_plan
 from orchestration.study.train import write_job
 from reports.workspace import Workspace
@@ -192,8 +190,11 @@ def record(
     """Train a recipe, records/recipe.yaml unless given, and print its row; or write its job files into the folder
     `jobs`; or verify the row in that file. 1 when that fails."""
     recipe = recipe or RECORDS / "recipe.yaml"
-    if keep is not None and (verify or jobs is not None):
-        raise InputError(keep, "nothing is kept with --jobs or --verify")
+    for other in (keep, jobs if verify else None):
+        if other is not None and (verify or jobs is not None):
+            raise InputError(other, "--keep, --jobs and --verify: one of them")
+    if jobs is None:
+        check_device(device)
     if verify:
         return _verify(parse_model(Row, read_json(recipe), recipe.name), data_dir, device)
     asked = parse_model(Recipe, read_yaml(recipe), recipe.name)
@@ -207,7 +208,8 @@ def record(
             write_job(plan, job, jobs / f"{recipe.stem}-s{seed}.json")
         return 0
     lines = {job.id: f"seed {seed}: trial {job.id}" for seed, job in zip(asked.seeds, plan.jobs, strict=True)}
-    if run_missing(plan.jobs, execution("local", None, track=False), "record", lines):
+    totals = dict.fromkeys(lines, asked.samples)
+    if run_missing(plan.jobs, execution("local", None, track=False), "record", lines, totals=totals):
         return 1
     row = row_of(asked, plan.jobs)
     output().print(record_tables({"this row": row}, noise_of()), soft_wrap=True)
@@ -286,14 +288,10 @@ def _digests(job: Job, folder: TrialDirectory, marks: Sequence[int]) -> tuple[st
     if not folder.snapshots().keys() >= set(marks):
         with tempfile.TemporaryDirectory() as runs:
             copy = job.model_copy(update={"run": job.run.model_copy(update={"runs": runs, "evaluations": ()})})
-            run_trial(copy, partial(_is_before, marks[-1]))
+            run_trial(copy, lambda event: event.samples < marks[-1])
             return _digests(copy, TrialDirectory(Path(runs) / copy.id), marks)
     kept = (unpack(folder.snapshots()[samples], folder.path.name) for samples in marks)
     return tuple(notes["weights"] for _, notes in kept)
-
-
-def _is_before(samples: int, event: Event) -> bool:
-    return event.samples < samples
 
 
 def _verify(row: Row, data_dir: Path | None, device: Device) -> int:

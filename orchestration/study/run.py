@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ablations.resolve import SEARCH, Design
-from ablations.study import Study, TrialRef
+from ablations.study import TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
@@ -14,7 +14,7 @@ from orchestration.experiment.progress import StudyDisplay
 from orchestration.experiment.settings import warm_kernels
 from orchestration.runners.base import JobSource, OnEvent, TrialOutcome
 from orchestration.study.first_look import first_look, look_first
-from orchestration.study.folder import keep_study, measure_speeds, study_folder
+from orchestration.study.folder import keep_study, measure_speeds
 from orchestration.study.looks import LookedAt
 from orchestration.study.plan import Plan, at_found_rates, check_machine, make_plan
 from orchestration.study.rates import search_arms
@@ -67,7 +67,7 @@ class StudyExperiment:
         self._plan, self._workspace = plan, workspace
         self._device, self._compile = plan.design.request.device, plan.design.request.compile
         self.study = study = keep_study(workspace, plan.study)
-        self.id, self.folder, self.size = study.id, study_folder(workspace, study.id), len(study.trials)
+        self.id, self.size = study.id, len(study.trials)
         self._names = {trial.trial: f"{study.arm(trial.arm).label} s{trial.seed}" for trial in study.trials}
         self._jobs: list[Job] = []
         self._looks = LookedAt(workspace, study, plan.jobs, self._say) if is_sequential(study) else None
@@ -151,13 +151,9 @@ class StudyExperiment:
         """Each with its traceback, and how many they are."""
         failed = [outcome for outcome in outcomes if outcome.state == "failed"]
         for outcome in failed:
-            trial = _trial(self.study, outcome.trial)
+            trial = next(trial for trial in self.study.trials if trial.trial == outcome.trial)
             yield f"\n{trial.arm} on seed {trial.seed} (trial {trial.trial}) failed: {outcome.error}"
             if outcome.traceback:
                 yield outcome.traceback
         if failed:
             yield f"{len(failed)} of {len(self.study.trials)} trials failed; the same command tries them again"
-
-
-def _trial(study: Study, trial_id: str):
-    return next(trial for trial in study.trials if trial.trial == trial_id)

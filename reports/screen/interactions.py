@@ -212,7 +212,7 @@ def study_settings(study: Study) -> dict[str, str]:
         "BUDGET": study.budget,
         "PRECISION": study.precision,
         "SAMPLES": str(study.samples) if study.samples is not None else None,
-        "LR": f"found:{control.rate_found_by}" if control.rate_found_by else None,
+        "LR": f"found:{control.rate_found_by}" if control.rate_found_by else f"{study.learning_rate or '':}",
         "DESIGN": study.design if study.design != "add-one" else None,
         "RUNS": str(len(study.trials)) if is_screen else None,
         "HOLD": ",".join(card for card, reason in study.held.items() if reason.startswith("HOLD")),

@@ -269,7 +269,7 @@ def test_a_base_in_a_file_anywhere_is_read_like_ours(mine):
 @pytest.mark.parametrize("old, new, said", [
     ("id: mine", "id: other", "{path}.id=other: differs from the file's name; valid: mine"),
     ("activation: prelu", "activation: gelu", "{path}.config.net.activation=gelu: not a valid value; valid: 'relu', "),
-    ("schedule_end:", "rates: {cpux: [0.1, 1]}\nschedule_end:", "mine.yaml.rates=cpux: no such budget; valid: cpu, "),
+    ("schedule_end:", "lr: {cpux: 0.1}\nschedule_end:", "mine.yaml.lr=cpux: no such budget; valid: cpu, "),
     ("id: mine", "id: *mine", "{path}: line 4: aliases (*name) are not allowed"),
     ("id: mine", "#" * 2**18 + "\nid: mine", "{path}: larger than 256 KiB"),
 ])  # fmt: skip

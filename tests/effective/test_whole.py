@@ -112,6 +112,23 @@ ACTIVE = {
     "head": ({}, {"training__optimiser__head_factor": 1.0}),
     "drop": ({}, {"training__schedule__kind": "gonn", "training__schedule__compression": 100_000.0}),
     "warm-up": ({}, {"training__schedule__warmup": 9}),
+    "warm-up of the first batch of parts": (
+        {"training__batch_ramp": 4, "training__schedule__warmup": 2},
+        {"training__schedule__warmup": 8},
+    ),
+    "loss within a batch of parts": (
+        {"training__batch_ramp": 4, "training__loss": "squared_error", "training__loss_from": 16},
+        {"training__loss_from": 10},
+    ),
+    "rate of slow weights that are never returned to": ({}, {"training__lookahead__every": 9}),
+    "share of the small net's first rate": (
+        {"training__hardest": 0.5, "training__optimiser__learning_rate": 0.05},
+        {
+            "training__optimiser__learning_rate": 0.1,
+            "training__schedule__kind": "steps",
+            "training__schedule__steps": [[0.0, 0.5]],
+        },
+    ),
 }
 """The like, where they make one."""
 

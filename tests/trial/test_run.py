@@ -51,7 +51,7 @@ def test_a_whole_trial(whole):
     assert result["evaluations"] == [evaluation.summary]
     assert evaluation.scores.means()["nats"] == evaluation.summary["nats"]
     assert len(evaluation.rows) == evaluation.summary["positions"] >= 200
-    sums = evaluation.game_sums("top4")
+    sums = evaluation.sums.of("top4")
     assert sums.counts.sum() == evaluation.summary["positions"] and len(sums.games) == evaluation.summary["games"]
     assert sums.sums.sum() / sums.counts.sum() == pytest.approx(evaluation.summary["top4"])
     config = json.loads((directory.path / "config.json").read_text())

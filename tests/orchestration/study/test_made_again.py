@@ -19,6 +19,7 @@ REQUESTS = {
     "as the budget says": {"name": "parametric_relu"},
     "seeds": {"name": "parametric_relu,ko_plane", "seeds": "1,2,7"},
     "samples": {"name": "ko_plane", "samples": "2560", "seeds": "3"},
+    "rate": {"name": "ko_plane", "lr": "0.05", "seeds": "3"},
     "looks": {"name": "ko_plane", "seeds": "4..12", "futility": "0.02"},
     "more seeds of the control": {"name": "ko_plane", "seeds": "3", "control_seeds": "5"},
     "another base": {"name": "parametric_relu", "base": "gonn-b4"},

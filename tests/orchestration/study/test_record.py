@@ -10,6 +10,7 @@ from gonn_core.config import parse_model
 from gonn_core.errors import SettingError
 from gonn_core.trial.job import read_job
 from orchestration import cli
+from orchestration.study import record
 from orchestration.study.record import (
     Noise,
     Recipe,
@@ -86,8 +87,11 @@ def recipe(tmp_path, monkeypatch):
     return path
 
 
-def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd):
+def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd, monkeypatch):
     kept = tmp_path / "row.json"
+    assert cli.run(["record", str(recipe), "--keep", str(kept)]) == 2
+    assert "it is not committed" in capfd.readouterr().err
+    monkeypatch.setattr(record, "commit_and_dirty", lambda file: ("abc", False))
     assert cli.run(["record", str(recipe), "--keep", str(kept)]) == 0
     assert "this row" in capfd.readouterr().out
     (found,) = read_rows(tmp_path).values()

@@ -8,12 +8,12 @@ import matplotlib
 import pytest
 from matplotlib.figure import Figure
 
+from gonn_core.metrics import UNIFORM_NATS
 from reports.figures.marks import MARKS, draw_effect
 from reports.figures.study import cut_at_uniform, draw
 from reports.figures.style import FAR, reach
 from reports.page import forest_groups
 from reports.results.decisions import load_results
-from reports.results.study_results import UNIFORM
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.page import study_forest
@@ -103,7 +103,7 @@ def test_a_curve_from_far_above_a_guess_does_not_press_the_rest_into_a_line(ends
     axes.plot([1, 2, 3], ends, linewidth=2.0, color="#0072B2")
     axes.set_ylim(best - 1, 60.0)
     cut_at_uniform(axes, [best])
-    assert pytest.approx(math.log(361)) == UNIFORM and axes.get_ylim()[1] < (8 if best < UNIFORM else 20)
+    assert pytest.approx(math.log(361)) == UNIFORM_NATS and axes.get_ylim()[1] < (8 if best < UNIFORM_NATS else 20)
 
 
 def drawn(made) -> dict | None:

@@ -17,10 +17,10 @@ TESTED = {"squared_error": np.array([8.0, 21.0]), "squared_error_planes": np.arr
 def gap(**values):
     """Of one run on two games; `values`: settings of its arm."""
     config = with_values(load_registry().base("cazenave-7x128").config, values)
-    evaluation = SimpleNamespace(game_sums=lambda metric: GameSums(np.arange(2), TESTED[metric], COUNTS))
-    trial = SimpleNamespace(curve=[{"train_loss": 1.0}, {"train_loss": TRAINED}], evaluations=[evaluation])
-    results = SimpleNamespace(study=SimpleNamespace(evaluations=("test",)))
-    return run_sums(Run(results, SimpleNamespace(config=config), trial), "generalisation_gap", "test")
+    sums = SimpleNamespace(of=lambda metric: GameSums(np.arange(2), TESTED[metric], COUNTS))
+    trial = SimpleNamespace(curve=[{"train_loss": 1.0}, {"train_loss": TRAINED}])
+    run = Run(None, SimpleNamespace(config=config), trial, {"test": SimpleNamespace(sums=sums)})
+    return run_sums(run, "generalisation_gap", "test")
 
 
 @pytest.mark.parametrize(("planes", "metric"), [(1, "squared_error"), (3, "squared_error_planes")])

@@ -103,6 +103,16 @@ def test_runs_of_studies_of_one_base_are_pooled_and_each_trial_counts_once(tmp_p
     assert effect.delta == pytest.approx(found.effect("prelu").delta) and effect.runs == (4, 4)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_trial_has_the_evaluations_of_all_its_studies(tmp_path, first):
+    one = draw(plan(tmp_path, "prelu"))  # with one evaluation; its control is the other study's too
+    other = draw(plan_study(tmp_path, "head", base="gonn-b4", budget="gpu", cards_of=cards()))
+    group = grouped(*((one, other), (other, one))[first]).of(other.study)
+    for evaluation in other.study.evaluations:
+        effect, _ = group.effect(other.study, other.study.contrasts[0], "nats", evaluation)
+        assert effect.runs == (4, 4)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -45,7 +45,7 @@ def test_sums_are_those_of_the_positions(made, cached):
             summed(evaluation, folder).sums.of("nats")
         sums = summed(evaluation, folder)
         for metric in VALUES:
-            mine, slow = sums.sums.of(metric), evaluation.game_sums(metric)
+            mine, slow = sums.sums.of(metric), evaluation.sums.of(metric)
             if METRICS[metric].legal_only or METRICS[metric].planes > 1:  # of policies of one plane over all points
                 assert mine is slow is None
                 continue

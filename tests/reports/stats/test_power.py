@@ -37,6 +37,8 @@ def test_seeds_games_and_known_noise_each_shrink_their_part():
 
 def test_one_more_effect_at_the_level_of_a_page_is_shown():
     others = [0.001, 0.004, 0.3, 0.8, 0.9]
-    level = page_level(discovery_rates([*others, 0.7]), 0.05)
+    q = discovery_rates([*others, 0.7])
+    level = page_level(q, q[-1], 0.05)
     assert level == pytest.approx(0.05 * 3 / 6)
+    assert page_level(q, q[0], 0.05) == pytest.approx(0.05 * 2 / 6), "one that is shown is among those shown"
     assert discovery_rates([*others, 0.999 * level])[-1] <= 0.05 < discovery_rates([*others, 1.001 * level])[-1]
