@@ -35,7 +35,7 @@ SETTINGS = collections.OrderedDict(
         ),
         _setting(
             "BASE",
-            "a net of one of the five systems, such as `gonn-b5`, `go-nn`, `clark-medium`, `lczero-s`, "
+            "a net with its recipe, such as `gonn-b5`, `go-nn`, `clark-medium`, `lczero-s`, "
             "`cazenave-7x128`; `gonn list --bases`",
             "gonn-b5",
             "(the card's)",

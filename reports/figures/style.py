@@ -18,7 +18,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """Okabe and Ito's palette, distinct with any kind of colour vision; its yellow, too pale for a line, replaced."""
 DASHES = ("-", "--", ":", "-.")
 WIDTH = 7.0  # inches: at 100 pixels an inch the 700 pixels of a page
-DPI = 200
+DPI = 150
 FAR = 3.0
 """An effect is far beyond this many times the size of three quarters of the effects."""
 _STYLE: dict[str, Any] = {
