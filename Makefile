@@ -6,7 +6,7 @@ SETTINGS = NAME BASE DATA DATA_DIR BUDGET PRECISION SAMPLES LR DESIGN RUNS HOLD 
 TARGETS = list show plan ablation scale lr-search record report ui status stop models match rate elo data import sync clean doctor help setup queue remake lint test test-quick test-system test-cards
 export GONN_MAKE_GIVEN := $(foreach each,$(.VARIABLES),$(if $(filter command,$(origin $(each))),$(each)))
 export GONN_MAKE_GOALS := $(MAKECMDGOALS)
-$(foreach each,$(SETTINGS) GONN_HOME GONN_DATA GONN_CACHE MLFLOW_TRACKING_URI,$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))$(eval export $(each))))
+$(foreach each,$(SETTINGS) PYTHON GONN_HOME GONN_DATA GONN_CACHE MLFLOW_TRACKING_URI,$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))$(eval export $(each))))
 export PYTHON $(SETTINGS)
 
 .PHONY: $(TARGETS)

@@ -169,8 +169,8 @@ class Study(Strict):
     samples: int | None = None
     """Of a trial of the control, where they are not the budget's own: then the rest of the budget, its learning rate
     too, is what it is for its own."""
-    learning_rate: float | None = None
-    """Of all arms, where LR gave it as a number."""
+    lr: str | None = None
+    """LR as it was given, a search by its whole id."""
     precision: Precision | None = None
     """Of all arms, where it is not the budget's own (PRECISION)."""
     results: bool = True

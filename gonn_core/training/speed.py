@@ -22,16 +22,16 @@ def measure_speed(
     config: TrialConfig, device: torch.device, seconds: float, compile: Compile = "none"
 ) -> tuple[float, float]:
     """Samples per second of whole steps (forward, backward, update) on random planes: of wall time, and of this
-    process's CPU time. Measured for a third of `seconds` in each third of training, where batches may grow. Changes
-    torch's global state as a trial does."""
+    process's CPU time. Where batches grow, each third of training is measured for a third of `seconds`. Changes torch's
+    global state as a trial does."""
     reset_torch(1, device)
     trainer = Trainer(config, rows=1, device=device, memory_format="channels_last", compile=compile)
     batches = random_batches(config, device, "channels_last")
-    speeds = []
-    for third in range(3):
+    speeds, thirds = [], (0, 1, 2) if config.training.batch_ramp > 1 else (0,)
+    for third in thirds:
         trainer.samples = -(-third * config.training.samples // 3)
         timed_steps(trainer, batches, device, 0.0, least=WARM_UP_STEPS)
-        speeds.append(timed_steps(trainer, batches, device, seconds / 3))
+        speeds.append(timed_steps(trainer, batches, device, seconds / len(thirds)))
     if device.type == "cuda":
         torch.cuda.empty_cache()  # this process may live on while trials need the memory
     wall, cpu = map(harmonic_mean, zip(*speeds, strict=True))

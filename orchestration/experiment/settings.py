@@ -36,8 +36,8 @@ def check_compiled(kind: Compile, device: str) -> None:
 
 def commit_and_dirty(file: Path | None = None) -> tuple[str, bool]:
     """(commit, dirty) of this code: full hash and whether tracked files differ from it, or a `file` of the checkout
-    does or is not tracked; without git or outside a checkout ("gonn-<version>", False), or "unknown" for files that
-    were copied without being installed."""
+    does or is not tracked; without git or outside a checkout "gonn-<version>", or "unknown" for files that were
+    copied without being installed, and whether a `file` was asked for."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(ROOT), *words]

@@ -125,7 +125,7 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
         command
         for command in running
         if study is None
-        or command.what.removeprefix("match ").startswith(study)
+        or command.what.startswith((study, f"match {study}"))
         or command.what.endswith(f"-{study}")  # six digits, as MLflow shows them
     ]
     if not chosen:

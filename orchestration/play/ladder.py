@@ -240,9 +240,11 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
     registry = load_registry()
     if base not in registry.bases and re.fullmatch("[0-9a-f]{6,16}", base):
         return find_trial(workspace, base, "BASE")
-    base = registry.base(base).id
     studies = [study for study in reversed(all_studies(workspace)) if not study.first_look]
-    for study in sorted(studies, key=lambda study: study.samples is not None):  # those of the budget's samples first
+    if not any(study.base == base for study in studies):
+        base = registry.base(base).id
+    # Those at the base's own rate first, then those of the budget's samples.
+    for study in sorted(studies, key=lambda study: (study.lr is not None, study.samples is not None)):
         if (study.base, study.budget_label, study.data) == (base, budget, data):
             for ref in study.trials:
                 path = workspace.runs / ref.trial

@@ -32,7 +32,7 @@ _OPTUNA_STATES = {"done": "COMPLETE", "pruned": "PRUNED", "diverged": "PRUNED", 
 ones."""
 _STATES: dict[str, TriedState] = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}
 _AGAIN = "the same `gonn search run` resumes from there"
-_RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
+_RATE, _TRIAL, _DIVERGED, _PLACE = "learning_rate", "trial", "diverged", "place"
 
 search_folder = SEARCHES.folder
 keep_search = SEARCHES.keep
@@ -103,6 +103,9 @@ class RateOptimiser:
             storage=self._storage, study_name=search.id, direction="minimize", load_if_exists=True
         )
         self._study_key = self._storage.get_study_id_from_name(search.id)
+        failed = self._optuna.trial.TrialState.FAIL
+        self._failed = {each.number for each in self._study.get_trials(deepcopy=False) if each.state == failed}
+        """Of earlier commands: their rates are asked for again."""
 
     def ask(self) -> Tried:
         """The next rate to try; from now on it is in the journal."""
@@ -111,9 +114,10 @@ class RateOptimiser:
         low, high = rates_left(self._search, self.tried())
         trials = self._study.get_trials(deepcopy=False)
         states = self._optuna.trial.TrialState
-        place = sum(trial.state != states.WAITING for trial in trials)
         first = [self._search.own_rate, *(low * (high / low) ** share for share in SPREAD)]
-        if place < len(first) and not any(trial.state == states.WAITING for trial in trials):
+        known = {each.user_attrs.get(_PLACE) for each in trials if each.number not in self._failed}
+        place = next((place for place in range(len(first)) if place not in known), None)
+        if place is not None and not any(trial.state == states.WAITING for trial in trials):
             self._study.enqueue_trial({_RATE: min(max(first[place], low), high)})
         # Another seed for each question: after a kill, nothing is asked twice.
         self._study.sampler = self._optuna.samplers.TPESampler(
@@ -122,6 +126,7 @@ class RateOptimiser:
         trial = self._study.ask({_RATE: self._optuna.distributions.FloatDistribution(low, high, log=True)})
         rate = trial.params[_RATE]
         trial.set_user_attr(_TRIAL, self._trial(rate))
+        trial.set_user_attr(_PLACE, place)
         return Tried(trial.number, rate, "running", self._trial(rate))
 
     def report(self, number: int, samples: int, nats: float) -> None:

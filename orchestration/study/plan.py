@@ -111,7 +111,7 @@ def _plan(design: Design, rates: Rates, prepared: PreparedData, workspace: Works
         commit=settings.commit,
         dirty=settings.dirty,
         samples=None if design.has_budgets_samples else samples,
-        learning_rate=rates.given(request.lr),
+        lr=rates.given(request.lr),
         precision=budget.precision,
         results=budget.results,
         first_look=request.is_first_look,

@@ -62,9 +62,9 @@ class Rates:
             text += f"; arm of {card} at {adopted.rate:g}, {adopted.source}"
         return text
 
-    def given(self, lr: str | None) -> float | None:
-        """The rate that LR gave as a number; lr: as it was given."""
-        return self.of_all.rate if lr and self.of_all and self.of_all.search is None else None
+    def given(self, lr: str | None) -> str | None:
+        """LR as a study keeps it; lr: as it was given."""
+        return f"{SEARCH_PREFIX}{self.of_all.search}" if lr and self.of_all and self.of_all.search else lr
 
     def stated(self, lr: str | None) -> str | None:
         """The value of LR in a line of settings; lr: as it was given."""

@@ -104,6 +104,7 @@ def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: 
         games = next((each.games[0] for each in claims if each.games[0] not in ("any", "other")), "kgs")
         verb = {"probe": "probe", "win_rate": "play"}.get(claim.metric)
         return f"make ablation NAME={card.id} DATA={games}" + (f", then gonn {verb} {card.id}" if verb else "")
+    study = result.report if result else study
     if result is None or study.results.unfinished and "no finished" in result.finding.measured.note:
         return study_command(study.study)
     return result.finding.measured.note.replace(" STUDY", f" {result.report.study.id}")

@@ -33,7 +33,7 @@ from reports.worth.law import Trained, fit_law
 
 TITLE = "Losses and effects over samples"
 NONE_YET = (
-    "Nothing was trained on more than one number of samples yet: `make scale BASE=gonn-b5 SAMPLES=25k,50k,100k` does it."
+    "Nothing was trained on more than one number of samples yet: `make scale BASE=gonn-b5 SAMPLES=25k,50k,100k` does."
 )
 _CURVE = (
     Column("samples", "samples", show=formats.count),

@@ -88,7 +88,7 @@ def effect_rows(row: PageRow) -> Iterator[Row]:
             "better": METRICS[metric].better,
             **effect_values(page.effect, page.at_base, page.verdict, metric),
             "could_show": page.could_show,
-            "own": own_runs(trials, page.effect),
+            "own": own_runs(study, trials, page.effect),
             "positions": evaluation.positions,
             "games": evaluation.games,
             "trials": " ".join(trials),

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ablations.study import Arm, Contrast, EvaluationRef
+from ablations.study import Arm, Contrast, EvaluationRef, Study
 from gonn_core.errors import printable
 from gonn_core.metrics import METRICS
 from reports.results.decisions import repeated
 from reports.results.group import MAIN, Group, conditions, own_group
-from reports.results.study_results import StudyResults
+from reports.results.study_results import OF_RUNS, StudyResults
 from reports.stats.estimates import ArmResult, Effect
 from reports.stats.model import RunNoise, page_level, smallest_shown
 from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
@@ -104,10 +104,12 @@ def used_trials(results: StudyResults, contrast: Contrast, evaluation: int) -> t
     return tuple(trial.id for arm in arms for trial in results.evaluated(arm, evaluation).values())
 
 
-def own_runs(trials: Sequence[str], effect: Effect | None) -> int | None:
-    """How many of an effect's runs are a study's own, of its arms `trials`: a mean over others leaves out those with a
-    single change."""
-    return None if effect is None else min(len(trials), sum(effect.runs))
+def own_runs(study: Study, trials: Sequence[str], effect: Effect | None) -> int | None:
+    """How many of an effect's runs are a study's own, of its arms `trials`; None for single changes next to a mean over
+    others, which may leave them out."""
+    if effect is None or effect.is_mean and study.design not in OF_RUNS:
+        return None
+    return min(len(trials), sum(effect.runs))
 
 
 def paired_curve(results: StudyResults, contrast: Contrast) -> dict[int, np.ndarray]:

@@ -39,7 +39,7 @@ class MeasuredNet:
         """`gonn-b5 (cpu, kgs, 100k, 4 seeds)`: a base trained on other samples, or again in a screen, is another."""
         n = len(self.trials)
         samples = formats.samples(self.config.training.samples)
-        is_own = self.study.learning_rate is not None or self.study.arms[0].rate_found_by is not None
+        is_own = self.base and self.study.lr is not None
         rate = f", rate {self.config.training.optimiser.learning_rate:g}" if is_own else ""
         return f"{self.name} ({self.study.budget_label}, {self.study.data}, {samples}{rate}, {n} seed{'s' * (n != 1)})"
 

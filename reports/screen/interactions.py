@@ -203,7 +203,7 @@ _PLACE = ("DATA", "BUDGET", "PRECISION")
 def study_settings(study: Study) -> dict[str, str]:
     """Name -> value of the settings that make a study; those at their defaults are left out, but not its place and
     seeds. For games in a folder of one's own, DATA is the study's name of the data set."""
-    control, seeds = study.arms[0], tuple(study.trials_of(study.arms[0].id))
+    seeds = tuple(study.trials_of(study.arms[0].id))
     is_screen, looks = study.design == "screen", study.looks
     stated = {
         "NAME": ",".join(study.cards),
@@ -212,7 +212,7 @@ def study_settings(study: Study) -> dict[str, str]:
         "BUDGET": study.budget,
         "PRECISION": study.precision,
         "SAMPLES": str(study.samples) if study.samples is not None else None,
-        "LR": f"found:{control.rate_found_by}" if control.rate_found_by else f"{study.learning_rate or '':}",
+        "LR": study.lr,
         "DESIGN": study.design if study.design != "add-one" else None,
         "RUNS": str(len(study.trials)) if is_screen else None,
         "HOLD": ",".join(card for card, reason in study.held.items() if reason.startswith("HOLD")),
@@ -241,5 +241,5 @@ def study_command(study: Study) -> str:
     if not study.cards:
         return command("scale", settings, ("BASE",))
     if study.first_look:  # it precedes the study that the budget is for
-        settings = {name: settings[name] for name in ("NAME", "BASE", *_PLACE, "LR") if name in settings}
+        settings = {name: settings[name] for name in ("NAME", "BASE", *_PLACE, "LR", "DESIGN") if name in settings}
     return command("ablate", settings)

@@ -138,9 +138,9 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
 def _runs_words(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
     """`4 seeds`; `4 seeds, decided at look 1 of 4`; `27 runs with it and 44 without, 32 of them of this study`."""
     effect, look = nats.effects[contrast.card], look_words(results, contrast.card)
-    own = own_runs(used_trials(results, contrast, MAIN), effect)
+    own = own_runs(results.study, used_trials(results, contrast, MAIN), effect)
     words = f"{effect.runs[0]} runs with it and {effect.runs[1]} without"
-    if own != sum(effect.runs):
+    if own not in (None, sum(effect.runs)):
         words += f", {own} of them of this study"
     elif effect.runs[0] == effect.runs[1] and not effect.is_mean:
         planned = results.due_seeds(*contrast.with_it, *contrast.without)

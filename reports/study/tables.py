@@ -121,7 +121,7 @@ def effects_table(report: Report) -> Table:
         else:
             values |= effect_values(effect, analysis.at_base.get(contrast.card), verdict)
         trials = used_trials(results, contrast, MAIN) if effect is not None else ()
-        values |= {"own": own_runs(trials, effect), **worth_values(report.worths.get(contrast.card))}
+        values |= {"own": own_runs(study, trials, effect), **worth_values(report.worths.get(contrast.card))}
         values |= {"against": f"against {against(study, contrast)}"}
         rows.append(make_row(columns, contrast.card, values, trials, MAIN, effect_details(results, trials)))
     note = against_note(study, analysis)

@@ -140,7 +140,7 @@ def _values(line: SummaryLine, trials: tuple[str, ...]) -> dict[str, Any]:
         "study": report.study.id,
         "samples": samples_of(report.study.arms[0]),
         "verdict": Cell(line.verdict, line.verdict),
-        "own": own_runs(trials, line.effect),
+        "own": own_runs(report.study, trials, line.effect),
         **cost_values(report.results, line.contrast),
         **worth_values(report.worths.get(card)),
     }

@@ -60,9 +60,9 @@ def fitting(widths: Sequence[int], room: int) -> list[list[int]]:
     return parts
 
 
-def markdown_table(table: Table, brief: bool = False) -> str:
-    """A table in markdown, numbers to the right; `brief`: without the columns that only a wide page has room for."""
-    shared = stacks(table.shown(brief))
+def markdown_table(table: Table) -> str:
+    """A table in markdown, numbers to the right."""
+    shared = stacks(table.shown())
     names = {column.key: markdown_escape(column.title) if column.escape else column.title for column in table.columns}
     titles = ["<br>".join(names[column.key] for column in stack) for stack in shared]
     body = [["<br>".join(_markdown(row.cells[each.key]) for each in stack) for stack in shared] for row in table.rows]

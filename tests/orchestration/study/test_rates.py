@@ -66,6 +66,7 @@ def test_a_number_or_a_found_rate_takes_the_place_of_the_bases_in_all_arms(home)
     )
     assert {arm.rate_found_by for study in studies[:2] for arm in study.arms} == {None}
     assert studies[2].title.endswith(f"; learning rate {rate:g}, found by {search.id}")
+    assert [study.lr for study in studies] == [None, "0.05", f"found:{search.id}"]
     number = planned(home, lr=f"{rate}").study
     assert [trial.trial for trial in number.trials] == [trial.trial for trial in studies[2].trials], (
         "a trial is what it computes"
