@@ -1,8 +1,6 @@
-"""What the docs name exists: modules, functions, files, links; numbers of effects are those of results/."""
+"""What the docs name exists: modules, functions, files, links."""
 
-import csv
 import importlib
-import math
 import re
 
 import pytest
@@ -49,33 +47,3 @@ def anchors(page) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"(?m)^#+ (.+)$", page.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
-
-
-def test_the_rows_of_enhancements_that_the_readme_shows_are_those_of_the_summary():
-    with open(ROOT / "results" / "kgs-cpu" / "summary.csv", encoding="utf-8", newline="") as file:
-        summary = list(csv.DictReader(file))
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \| \[.*$", page)
-    shown = [line for line in page.splitlines() if re.search(r"\| [−+]\d\.\d{4} \|", line)]
-    assert len(rows) == len(shown) >= 5
-    for card, line in zip(rows, shown, strict=True):
-        cells = [number.replace("−", "-") for number in re.findall(r"[−+]?<?\d+\.\d+", line.split(" | ", 1)[1])]
-        assert any(same_numbers(cells, row) for row in summary if row["card"] == card), line
-
-
-def same_numbers(cells: list[str], row: dict[str, str]) -> bool:
-    """Whether printed numbers are those of a row, to their last digits: Δ, interval, p, what else there is."""
-    printed = [float(row[key]) for key in ("delta", "interval95_low", "interval95_high")]
-    rest = [float(row[key]) for key in ("q", "at_base", "bound", "worth", "worth_low", "worth_high") if row[key]]
-    rest.append(100 * float(row["delta_test_top1"]))
-    if [f"{number:+.4f}" for number in printed] != cells[:3]:
-        return False
-    return all(
-        any(number < 0.0001 if cell.startswith("<") else close(cell, number) for number in rest) for cell in cells[3:]
-    )
-
-
-def close(cell: str, number: float) -> bool:
-    """Whether a number is what a cell says, give or take one in its last place: what an effect is smaller than is
-    rounded up."""
-    return math.isclose(float(cell), number, rel_tol=0, abs_tol=1.01 * 10.0 ** -len(cell.split(".")[1]))

@@ -8,7 +8,7 @@ import shutil
 import click
 import pytest
 
-from ablations.settings import TARGETS, reads
+from ablations.settings import TARGETS
 from orchestration.bootstrap import GIVEN, GOALS, module_of, problem
 from orchestration.cli import command as cli
 from orchestration.experiment import speeds
@@ -85,10 +85,3 @@ def test_commands_of_the_settings_page_are_run(line, workspace, monkeypatch, cap
     code = cli.run(gonn_words(line))
     out, err = capsys.readouterr()
     assert (code == 2) == (line in REFUSED) and (out if code == 0 else err.startswith("NAME=chain_pooling,smolgen: "))
-
-
-def test_the_answer_that_the_settings_page_shows_is_printed():
-    text = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
-    shown = re.search(r"(?m)^    (BUGET=.*?)DATA, …$", text)
-    plan = "make plan reads " + ", ".join(reads(TARGETS["plan"]))
-    assert shown is not None and f"BUGET=smoke: no such setting, nearest: BUDGET; {plan}".startswith(shown[1])

@@ -15,6 +15,7 @@ from tests.paths import ROOT
 from tests.waiting import PATIENCE
 
 PACKAGES = ("ablations", "gonn_core", "orchestration", "reports")
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,6 @@ def test_it_holds_every_file_of_the_packages_and_nothing_else(wheel):
     assert held == files
 
 
-@pytest.mark.system
 def test_a_study_in_an_environment_of_its_own(wheel, tmp_path):
     """A folder that is not the repository; of the environment only what the wheel depends on is shared."""
     environment = tmp_path / "env"

@@ -11,7 +11,7 @@ from gonn_core.nets import count_parameters, trial_net
 from gonn_core.training.schedule import learning_rate
 
 REGISTRY = load_registry()
-STEM_CENTER, STDEV = 4_992, 1_536
+STEM_CENTER = 4_992
 PRELU_SLOPES = 192 * 9 + 16
 """Of 4 blocks' two norms each and the trunk's end; of the 16 pooled channels."""
 LADDER_BLOCK, WIDE_SHARED, WIDE_SPLIT, LADDER_HEAD = 88_248, 222_144, 2 * 221_952, 41_568

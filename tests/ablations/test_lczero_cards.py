@@ -11,7 +11,6 @@ from gonn_core.features.sets import plane_names
 from gonn_core.nets.cost import count_parameters, multiply_adds
 
 REGISTRY = load_registry()
-BASES = [base for base in REGISTRY.bases if base.startswith("lczero-")]
 
 
 def parameters(config) -> int:
@@ -66,12 +65,6 @@ def test_one_control_for_the_plain_tiers(budget):
     """At these budgets they are one net, trained once."""
     ci, s, m = (budget_config(REGISTRY.base(f"lczero-{tier}"), REGISTRY.budget(budget)) for tier in ("ci", "s", "m"))
     assert ci == s == m
-
-
-@pytest.mark.parametrize("card", ["batch_splits", "gradient_clipping", "warm_up", "weight_averaging", "adamw"])
-def test_training_cards_leave_the_net(card):
-    arms = resolve(REGISTRY, card, "cpu")
-    assert arms.off.net == arms.on.net and arms.off.data == arms.on.data
 
 
 def test_the_documents_nets():

@@ -4,11 +4,6 @@ import re
 
 from ablations.readme import README
 from ablations.registry import FOLDER, load_registry
-from orchestration.catalogue.generated import generated_texts
-
-
-def test_it_is_up_to_date():
-    assert README.read_text(encoding="utf-8") == dict(generated_texts(load_registry()))[README], "run: make remake"
 
 
 def test_every_declaration_is_in_it_and_every_link_leads_somewhere():

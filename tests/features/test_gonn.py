@@ -1,8 +1,6 @@
 """GoNN's planes of stones, liberties, ko and ladders against a slow reference implementation; golden numbers."""
 
 import hashlib
-import itertools
-import tarfile
 from functools import cache
 
 import numpy as np
@@ -74,13 +72,7 @@ def test_equals_the_reference_on_rows_of_real_games():
 
 @pytest.mark.slow
 def test_equals_the_reference_on_rows_of_kgs_games():
-    archive = oracles.SHARED / "data" / "kgs" / "KGS-2015-19-8133-.tar.gz"
-    if not archive.exists():
-        pytest.skip(f"no {archive.name} beside the repository")
-    with tarfile.open(archive, "r|gz") as members:
-        files = itertools.islice((m for m in members if m.name.endswith(".sgf")), 200)
-        games = [oracles.read_sgf(members.extractfile(member).read()) for member in files]
-    _assert_equals_the_reference(*_store_of(games), 400)
+    _assert_equals_the_reference(*_store_of(oracles.kgs_games(200)), 400)
 
 
 GOLDEN = {1: "d39d400fd9166c36af69eb96c74975c3a31f4010049c278900bc32abfe124c72"}

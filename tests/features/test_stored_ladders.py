@@ -58,8 +58,17 @@ def test_planes_looked_up_are_those_searched_for(store):
         planes_of(shorter, rows[:1] % 9, symmetries[:1], stored)
 
 
-@pytest.mark.parametrize("name", ["first.npy", "marks.npy", "manifest.json"])
-@pytest.mark.parametrize("damage", ["a byte", "half", "gone", "another store's"])
+@pytest.mark.parametrize(
+    "name, damage",
+    [
+        ("first.npy", "a byte"),
+        ("marks.npy", "half"),
+        ("marks.npy", "gone"),
+        ("manifest.json", "a byte"),
+        ("manifest.json", "gone"),
+        ("marks.npy", "another store's"),
+    ],
+)
 def test_damage_is_found_and_mended(store, name, damage, caplog):
     whole = [np.array(array) for array in make_marks(store)]  # not the mapped file, which is damaged below
     path = store.folder / FOLDER / name

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from sgfmill import sgf
 
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, WORDS
@@ -78,6 +79,21 @@ def starter_games(names=None, most=None) -> dict[str, Game]:
                 games[name] = read_sgf(archive.extractfile(member).read())
             if len(games) == most:
                 break
+    return games
+
+
+def kgs_games(limit: int):
+    """The first games of the KGS archive of 2015."""
+    paths = sorted((SHARED / "data" / "kgs").glob("KGS-2015-*.tar.gz"))
+    if not paths:
+        pytest.skip("the KGS archive of 2015 is not next to this repository")
+    games = []
+    with tarfile.open(paths[0], "r|gz") as archive:
+        for member in archive:
+            if member.isfile() and member.name.endswith(".sgf"):
+                games.append(read_sgf(archive.extractfile(member).read()))
+                if len(games) == limit:
+                    break
     return games
 
 

@@ -4,8 +4,6 @@ The oracles cannot see a wrong footprint (a wrong rule once passed all their row
 the long run here goes over fifty thousand positions of real games.
 """
 
-import tarfile
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +15,7 @@ from gonn_core.go.points import BLACK, PASS, WHITE
 from gonn_core.go.replay import make_workspace, replay_game
 from tests.boards import colours_of, draw
 from tests.go import slow_board
-from tests.go.oracles import SHARED, Game, read_sgf, replay, starter_games
+from tests.go.oracles import Game, kgs_games, replay, starter_games
 
 
 def assert_equal_to_fresh_searches(rows) -> int:
@@ -62,21 +60,6 @@ def test_most_answers_are_kept():
     outs = [np.zeros((room, width), dtype) for width, dtype in ((12, np.uint64), (6, np.uint64), (4, np.int16))]
     replay_game(game.setup, game.moves, game.colours, *outs, True, work)
     assert work.counters[REUSED] > 2 * room
-
-
-def kgs_games(limit: int):
-    """The first games of the KGS archive of 2015."""
-    paths = sorted((SHARED / "data" / "kgs").glob("KGS-2015-*.tar.gz"))
-    if not paths:
-        pytest.skip("the KGS archive of 2015 is not next to this repository")
-    games = []
-    with tarfile.open(paths[0], "r|gz") as archive:
-        for member in archive:
-            if member.isfile() and member.name.endswith(".sgf"):
-                games.append(read_sgf(archive.extractfile(member).read()))
-                if len(games) == limit:
-                    break
-    return games
 
 
 @pytest.mark.slow

@@ -9,23 +9,12 @@ from gonn_core.go.board import Board
 from gonn_core.go.ladder_search import make_workspace
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PASS, POINTS, WHITE
 from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NOWHERE, PADDED_POINT, clear_board, is_legal, play, take_back
-from tests.boards import bitboards, colours_of, draw, named_points, parse_board
+from tests.boards import bitboards, named_points, parse_board
 from tests.go import slow_board
 
 
 def board_of(text: str, ko: int = -1) -> tuple[Board, dict[str, int]]:
     return Board(bitboards(parse_board(text)), ko), named_points(text)
-
-
-def test_drawn_boards_there_and_back():
-    text = """
-    . X O
-    a + X"""
-    colours = parse_board(text)
-    assert colours[:3].tolist() == [EMPTY, BLACK, WHITE] and colours[19:22].tolist() == [EMPTY, EMPTY, BLACK]
-    assert named_points(text) == {"a": 19}
-    assert (colours_of(bitboards(colours)) == colours).all()
-    assert (parse_board(draw(colours)) == colours).all()
 
 
 def test_capturing_one_stone_by_a_lone_stone_in_atari_is_ko():

@@ -29,9 +29,6 @@ def changed(net: NetConfig, **parts) -> NetConfig:
     return net.model_copy(update=values)
 
 
-B12 = changed(B5, trunk={"blocks": 12, "dilations": (2,)})
-"""The published 12-block net."""
-
 TINY = changed(B5, trunk={"width": 12, "blocks": 5})
 """The 5-block net's structure at a sixteenth of its width."""
 

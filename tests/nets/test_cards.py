@@ -1,5 +1,5 @@
-"""Every card, from the registry: training resumes bit for bit, every parameter learns, and both arms start alike. No
-card is known here by its name."""
+"""Every card and every base, from the registry: training resumes bit for bit, every parameter learns, and both arms of
+a card start alike. No card is known here by its name."""
 
 from functools import cache
 
@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from ablations.arms import resolve
+from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from tests.training.options import new_trainer, real_batches
@@ -21,8 +22,12 @@ def arm(card: str, state: str) -> TrialConfig:
     return with_values(config, {"training.batch_size": BATCH})
 
 
-ARMS = {arm(card, state): f"{card}-{state}" for card in REGISTRY.cards for state in ("off", "on")}
-"""Each configuration once, named by one of its cards."""
+ARMS = {
+    with_values(budget_config(REGISTRY.base(base), REGISTRY.budget("smoke")), {"training.batch_size": BATCH}): base
+    for base in REGISTRY.bases
+}
+ARMS |= {arm(card, state): f"{card}-{state}" for card in REGISTRY.cards for state in ("off", "on")}
+"""Each configuration once, named by one of its cards, or by its base where it is no card's."""
 
 
 @pytest.mark.parametrize("config", ARMS, ids=ARMS.values())

@@ -18,7 +18,6 @@ from gonn_core.nets.conv.net import Dropout
 from tests.boards import parse_board
 from tests.nets.examples import random_colours
 
-GO_NN = [[5, 256], *[[3, 256]] * 10]
 FULL = [[7, 64], [5, 64], [5, 64], [5, 48], [5, 48], [5, 32], [5, 32]]
 MEDIUM = [[7, 48], [5, 32], [5, 32], [5, 32]]
 SMALL = [[5, 6], [3, 4]]
@@ -215,13 +214,6 @@ def test_an_edge_that_no_kernel_reaches_is_refused(settings):
     with pytest.raises(SettingError, match="no first convolution reaches"):
         trial_net(TrialConfig(features=CLARK, net=conv(**settings)))
     assert clark(conv(**settings), edge="none")(torch.zeros(1, 7, 19, 19)).shape == (1, 361)
-
-
-# What two arms share
-
-
-def weights(**settings) -> dict[str, torch.Tensor]:
-    return {name: values.detach() for name, values in clark(conv(**settings)).named_parameters()}
 
 
 def test_biases_are_not_decayed():

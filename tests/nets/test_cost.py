@@ -2,11 +2,9 @@
 
 import pytest
 
-from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
+from gonn_core.config import NetConfig, StemConfig, TrunkConfig
 from gonn_core.nets import count_parameters, multiply_adds
-from tests.nets.examples import B5, B12, changed
-
-GLOBAL12 = changed(B12, trunk={"global_pooling": True})
+from tests.nets.examples import B5, changed
 
 
 @pytest.mark.parametrize(
@@ -40,15 +38,6 @@ GLOBAL12 = changed(B12, trunk={"global_pooling": True})
 )
 def test_variants(variant, difference):
     assert count_parameters(variant, 26) - count_parameters(B5, 26) == difference
-
-
-FIRST_NET = NetConfig(
-    norm_gamma=True,
-    stem=StemConfig(width=96),
-    trunk=TrunkConfig(width=64, blocks=4, order="plain"),
-    head=HeadConfig(pooling="mean_max_stdev", share="3/4", pooled_share="1/4", activation="relu"),
-)
-"""The convolutional net of December 2017, with the first form of global pooling, on 13 planes."""
 
 
 def test_multiply_adds_by_hand():

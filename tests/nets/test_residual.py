@@ -5,16 +5,17 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gonn_core.config import FeatureConfig, NetConfig
+from gonn_core.config import NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.sets import plane_names
 from gonn_core.nets import build_net, decayed, gradient_factors, residual
 from gonn_core.nets.parts.norm import EPSILON
 from gonn_core.settings.net import ResidualConfig
 from gonn_core.settings.training import OptimiserConfig
+from tests.features.configs import CAZENAVE
+from tests.nets.examples import random_planes
 
-ALL_PLANES = FeatureConfig(set="cazenave", liberties=5, liberties_after=6, third_line=True, zeros=True, ko_flag=True)
-NAMES = plane_names(ALL_PLANES)
+NAMES = plane_names(CAZENAVE)
 CHANNELS = len(NAMES)
 KINDS = list(residual.ORDERS)
 
@@ -25,10 +26,6 @@ def residual_net(**settings) -> NetConfig:
 
 def built(names=NAMES, seed=0, **settings):
     return build_net(residual_net(**settings), names, seed)
-
-
-def planes(count=3, channels=CHANNELS, seed=0):
-    return (torch.rand(count, channels, 19, 19, generator=torch.Generator().manual_seed(seed)) < 0.3).float()
 
 
 def shaken(net):
@@ -94,15 +91,12 @@ def slow_logits(net, kind, x, blocks=3):
 @pytest.mark.parametrize("pointwise", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_orders_of_operations(kind, pointwise):
-    net, x = shaken(built(block=kind, stem_pointwise=pointwise, output_planes=3)), planes()
+    net, x = shaken(built(block=kind, stem_pointwise=pointwise, output_planes=3)), random_planes(3, CHANNELS)
     with torch.no_grad():
         logits = net.policies(net.body(x))
     expected = slow_logits(net, kind, x)
     assert logits.shape == (3, 3, 361) and logits.dtype == torch.float32
     torch.testing.assert_close(logits.double(), expected, rtol=1e-4, atol=1e-4 * expected.abs().max().item())
-
-
-# Counts
 
 
 # Names and starts

@@ -135,13 +135,6 @@ def test_too_few_games_for_the_splits(gonn, tmp_path):
     assert not (tmp_path / "home" / "studies").exists()
 
 
-def test_no_usable_game(gonn, tmp_path):
-    (tmp_path / "bad.sgf").write_bytes(b"(;FF[4]")
-    line = f"{tmp_path}/bad.sgf: no usable game (1 broken syntax)\n"
-    assert gonn("data", "build", tmp_path / "bad.sgf") == (2, "", line)
-    assert stored(tmp_path) == []
-
-
 def test_games_without_names_are_games(gonn, tmp_path):
     folder = tmp_path / "own"
     folder.mkdir()

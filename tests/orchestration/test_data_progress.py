@@ -1,10 +1,7 @@
 """What is shown while a store is built and while archives are downloaded."""
 
-import sys
-
 from gonn_core.records.build import Progress
 from orchestration.data import OneBar, _progress
-from tests.orchestration.terminals import Terminal
 
 HALF = Progress("a\x1b.tar", 0, 2, 0.5, 1200, 250_000, 10.0)
 
@@ -17,12 +14,3 @@ def test_quick_work_says_nothing_and_what_is_done_is_a_line(capsys):
         assert capsys.readouterr() == ("", "")
         bar.show("KGS-2015.tar", 2_500_000, 2_500_000, "2.5 of 2.5 MB", is_note=True)
     assert capsys.readouterr() == ("", "KGS-2015.tar: 2.5 of 2.5 MB\n")
-
-
-def test_a_terminal_shows_a_bar_and_nothing_afterwards(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    with OneBar("store", "looking") as bar:
-        bar.show("store", 0.5, 1.0, "half of it")
-    assert terminal.drawn()[-1].startswith("store ") and terminal.drawn()[-1].endswith(" half of it")
-    assert terminal.getvalue().endswith("\x1b[1A\x1b[2K")  # up to the bar, and gone

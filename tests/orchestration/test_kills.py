@@ -32,7 +32,7 @@ from orchestration.runners.ray_runner import NAME
 from tests.orchestration.cli.test_signals import LINE
 from tests.orchestration.commands import STUDY, gonn, start, workspace
 from tests.orchestration.servers import Server, running
-from tests.orchestration.test_integrity import known
+from tests.orchestration.workspace_files import known
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
 

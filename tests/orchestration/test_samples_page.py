@@ -61,15 +61,6 @@ def test_the_worth_is_in_the_table_of_effects(made):
     assert main.worth.item() == pytest.approx(worth.value) and main.worth_high.item() == pytest.approx(worth.high)
 
 
-def test_without_a_curve_a_note_says_what_is_missing(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
-    train(made, {})
-    Reporter(Workspace(tmp_path)).report(made.study, "report", look=False)
-    page = (tmp_path / "out" / made.study.id / "report.md").read_text()
-    assert "worth: samples" not in page
-    assert "make scale BASE=gonn-b5 DATA=kgs BUDGET=smoke SAMPLES=… trains it on more" in page.replace("\\", "")
-
-
 def test_a_base_alone_has_a_report(tmp_path):
     made = plan_study(tmp_path, seeds=(1, 2))
     train(made, {})

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import InputError
 from gonn_core.records.archives import ArchiveReading
 from gonn_core.records.archives import members as zip_archives
 from gonn_core.records.archives.members import find_sources, read_members
@@ -222,16 +222,6 @@ def test_a_folder_is_read_in_order_of_names_without_following_links(tmp_path):
     assert ignored(reading) == {"link": 2, "device": 1, "not an SGF file": 1, "nested archive": 1}
     assert find_sources(folder) == [folder, folder / "b" / "more.tar"]
     assert find_sources(str(tmp_path / "games" / "*.sgf"))[0].name == "c.sgf"
-
-
-@pytest.mark.parametrize("what", ["missing", "empty folder", "no match", "wrong kind"])
-def test_nothing_there_says_what_is_valid(tmp_path, what):
-    write(tmp_path / "file.pdf", b"x")
-    (tmp_path / "empty").mkdir()
-    where = {"missing": "nope", "empty folder": "empty", "no match": "*.zip", "wrong kind": "file.pdf"}[what]
-    with pytest.raises(SettingError) as caught:
-        find_sources(tmp_path / where)
-    assert "DATA=" in str(caught.value) and ".tar.xz" in str(caught.value) and "\n" not in str(caught.value)
 
 
 def with_pax(records: bytes) -> bytes:

@@ -1,8 +1,10 @@
-"""The GPU queue: its entries are what they say, the five systems are in it, and what is done is seen."""
+"""The GPU queue: its entries are what they say, on the data of the recipe beside them; the five systems are in it; what
+is done is seen."""
 
 import json
 
 from ablations.registry import load_registry
+from gonn_core.records.recipe import read_recipe
 from orchestration.upkeep.cleaning import committed_jobs
 from reports.workspace import Workspace
 from scripts.gpu_queue import FOLDER, print_queue, read_queue
@@ -16,6 +18,11 @@ def test_every_entry_is_what_it_says():
     registry = load_registry()
     systems = {registry.base(entry.queued.base).system for entry in entries}
     assert systems == {"gonn", "go_nn", "clark_storkey", "lczero", "cazenave"}
+    recipe = read_recipe(FOLDER / "jobs" / "kgs.recipe.json")
+    for job in (entry.job for entry in entries):
+        assert job.config.data.view == recipe.views["train"] and job.run.progress_view == recipe.views["validation"]
+        assert job.run.store == f"stores/{recipe.store}" and job.run.runs == "runs" and not job.run.dirty
+        assert {request.view for request in job.run.evaluations} == {recipe.views["test"]}
 
 
 def test_a_claim_is_queued_with_both_arms():

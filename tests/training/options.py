@@ -1,4 +1,4 @@
-"""Every option of a training step, as config values on a small net of each family."""
+"""Options of a training step, as config values on a small net of each family."""
 
 import torch
 
@@ -28,7 +28,6 @@ ENCODER = {
     **{f"net__encoder__{name}": value for name, value in {"layers": 1, "heads": 2, "width": 16, "ffn": 16}.items()},
 }
 THREE_PLANES = {**RESIDUAL, "net__residual__output_planes": 3}
-_PLAIN_SGD = {"training__optimiser__momentum": 0.0, "training__optimiser__nesterov": False}
 
 
 def _rate(value: float) -> dict:
@@ -37,25 +36,8 @@ def _rate(value: float) -> dict:
 
 OPTIONS = {
     "squared_error": {"training__loss": "squared_error"},
-    "squared_error_faster": {
-        "training__loss": "squared_error",
-        "training__loss_from": 40,
-        "training__loss_rate_factor": 3.0,
-    },
     "three_planes": {**THREE_PLANES, **_rate(0.02)},
-    "three_planes_squared_sum": {
-        **THREE_PLANES,
-        "training__loss": "squared_error",
-        "training__plane_weights": "sum",
-        **_rate(0.3),
-    },
     "mask_illegal": {"training__mask_illegal": True},
-    "mask_illegal_squared": {"training__mask_illegal": True, "training__loss": "squared_error"},
-    "policy_weight": {"training__policy_weight": 0.5},
-    "adamw_factors": {"training__optimiser__kind": "adamw", **_rate(0.01), "training__optimiser__center_factor": 1.5},
-    "clip_norm": {"training__optimiser__clip_norm": 0.5},
-    "no_momentum": {**_PLAIN_SGD, **_rate(0.5)},
-    "stall_halving": {"training__schedule__kind": "stall_halving", "training__schedule__stall_window": 20},
     "muon": {"training__optimiser__hidden": "muon"},
     "muon_adamw": {
         **ENCODER,
@@ -67,7 +49,6 @@ OPTIONS = {
     "label_smoothing": {"training__label_smoothing": 0.1},
     "batch_ramp": {"training__batch_ramp": 4},
     "hardest": {"training__hardest": 0.5},
-    "shift_factor": {"training__optimiser__shift_factor": 8.0},
     "inverted": {"net__trunk__block": "inverted"},
     "nested": {"net__trunk__block": "nested", "net__trunk__squeeze": "scale_shift"},
     "mish_fixup": {"net__activation": "mish", "net__norm": "fixup", **_rate(0.005)},
@@ -77,7 +58,6 @@ OPTIONS = {
     "tied": {**TIED, **_rate(0.02)},
     "residual": {**RESIDUAL, "net__residual__block": "golois"},
     "encoder": ENCODER,
-    "encoder_split_clipped": {**ENCODER, "training__batch_splits": 4, "training__optimiser__clip_norm": 1.0},
 }
 """Name of the option -> config paths (`__` for dots) and values."""
 

@@ -1,5 +1,4 @@
-"""Each auxiliary head, alone: it learns a few positions, resumes bit for bit, stays finite in bf16; beside the policy
-it changes the body."""
+"""Auxiliary heads: they fit nets of every family, ask for their targets, tell loss and accuracy, change the body."""
 
 from statistics import median
 
@@ -17,17 +16,6 @@ def alone(name: str, **values):
     """A configuration that learns this head's target and nothing else."""
     rate = {"training__optimiser__learning_rate": RATES.get(name, 0.1)}
     return option_config("", **{"training__policy_weight": 0.0, f"training__auxiliary__{name}": 1.0, **rate, **values})
-
-
-@pytest.mark.parametrize("name", HEADS)
-def test_it_learns_a_few_positions(name):
-    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the
-    processor's sums."""
-    config = alone(name)
-    trainer, batches = new_trainer(config), real_batches(config, 4)
-    batch = max(batches, key=lambda batch: sum(int((extra >= 0).sum()) for extra in batch.extras.values()))
-    losses = [trainer.step(batch).item() for _ in range(60)]
-    assert median(losses[-9:]) < 0.7 * losses[0], losses[::10]
 
 
 @pytest.mark.parametrize("family", ["conv", "residual", "encoder"])

@@ -135,14 +135,7 @@ def test_studies_call_a_data_set_by_its_name_or_the_last_part_of_its_path(given,
 @pytest.mark.parametrize(
     "name, data_dir, problem",
     [
-        (
-            "kgss",
-            None,
-            (
-                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, gogod-1800, gogod-1995, "
-                "kgs, kgs\\+tom, starter, a path"
-            ),
-        ),
+        ("kgss", None, "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, "),
         ("./nowhere", None, "no such file or folder"),
         ("kgs", None, "no data folder given; it must hold archives named KGS-<year>"),
         ("kgs", "nowhere", "no such data folder"),

@@ -12,15 +12,6 @@ from tests.orchestration.commands import signals_kept
 LINE = "stopped; the same command resumes from here"
 
 
-@pytest.fixture(autouse=True)
-def heard():
-    """Signals as a terminal has them: what starts the tests may ignore some (nohup), and its children then do too."""
-    before = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGHUP, signal.SIGTERM)}
-    yield
-    for each, handler in before.items():
-        signal.signal(each, handler)
-
-
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_a_signal_ends_a_command_with_one_line(monkeypatch, capsys, number, code):
     put_away = []

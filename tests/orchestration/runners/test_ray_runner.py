@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from gonn_core.errors import SettingError, UserError
-from orchestration.cli import command as cli
 from orchestration.experiment.pipeline import make_runner
 from orchestration.runners import ray_runner
 from orchestration.runners.ray_runner import PACKAGES, RayRunner, node_problem
@@ -97,14 +96,6 @@ def test_where_the_address_comes_from(monkeypatch):
         with pytest.raises(SettingError) as error:
             address(given, runner)
         assert error.value.setting == "RAY_ADDRESS"
-
-
-def test_a_bad_address_is_one_line_before_any_work(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    command = ["ablate", "parametric_relu", "--budget", "smoke", "--runner", "local", "--address", "10.0.0.1:6379"]
-    assert cli.run(command) == 2
-    assert capsys.readouterr().err.startswith("RAY_ADDRESS=10.0.0.1:6379: RUNNER=local uses no cluster")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_code_travels_without_data():

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from ablations.search import Pruning, Search, search_id
+from ablations.search import Pruning, Search
 from ablations.study import seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.runners.local import LocalRunner
 from orchestration.search.optuna_rates import RateOptimiser
 from orchestration.search.run import SearchRun
+from tests.orchestration.search_fakes import made_search
 from tests.paths import ROOT
 from tests.trial.helpers import tiny_config, tiny_job
 from tests.waiting import PATIENCE, wait_until
@@ -45,25 +46,14 @@ def made(runs: Path) -> tuple[Search, object]:
     """A search of 7 trials up to rates at which even a tiny net diverges, and how its trials run."""
     job = tiny_job(runs)
     (validation,) = job.run.evaluations
-    decided = {
-        "config": seeded(tiny_config(), 1000),
-        "validation": validation,
-        "pruning": Pruning(others=2),
-        "rates": (0.003, 100.0),
-        "trials": 7,
-        "seed": 1000,
-    }
-    words = {
-        "title": "tiny",
-        "base": "gonn-b5",
-        "budget": "smoke",
-        "data": "starter",
-        "coverage": "starter",
-        "created": "2026-01-02T03:04:05+00:00",
-    }
-    return Search(
-        id=search_id("tiny", "smoke", "starter", decided), **decided, **words, commit="abc", dirty=False
-    ), job.run
+    search = made_search(
+        7,
+        rates=(0.003, 100.0),
+        config=seeded(tiny_config(), 1000),
+        validation=validation,
+        pruning=Pruning(others=2),
+    )
+    return search, job.run
 
 
 def test_real_trials_are_searched_through_a_kill(tmp_path):

@@ -2,7 +2,6 @@
 it."""
 
 import dataclasses
-import shutil
 
 import pytest
 
@@ -35,7 +34,7 @@ def smoke(monkeypatch):
 
 @pytest.fixture
 def home(tmp_path, monkeypatch, smoke) -> Workspace:
-    shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
+    (tmp_path / "stores").symlink_to(starter_data().store.folder.parent)
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     return Workspace.here()
 

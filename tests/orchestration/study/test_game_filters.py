@@ -1,13 +1,14 @@
 """Studies whose arms train on other games: planned, refused where the games make no difference, run."""
 
 import json
+from functools import partial
 
 import pytest
 
 from ablations.data import datasets
 from ablations.registry import load_registry
 from gonn_core.trial.data import TrialData
-from orchestration.cli import command as cli
+from tests.orchestration import commands
 from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes
 
 CARDS = [
@@ -33,20 +34,14 @@ def folder(tmp_path_factory):
     """400 games and a workspace."""
     folder = tmp_path_factory.mktemp("games")
     (folder / "all.tar").write_bytes(tar_bytes({f"{number}.sgf": odd_game(number) for number in range(400)}))
+    (folder / "home").mkdir()
     return folder
 
 
 @pytest.fixture
-def gonn(folder, monkeypatch, capsys):
+def gonn(folder):
     """Runs the command in a workspace that the tests share; returns (status, output, errors)."""
-    monkeypatch.setenv("GONN_HOME", str(folder / "home"))
-    (folder / "home").mkdir(exist_ok=True)
-
-    def run(*arguments):
-        status = cli.run(list(arguments))
-        return status, *capsys.readouterr()
-
-    return run
+    return partial(commands.gonn, folder / "home")
 
 
 @pytest.mark.parametrize("card", CARDS)

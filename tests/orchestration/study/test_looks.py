@@ -7,7 +7,7 @@ from gonn_core.trial.job import Job, RunSettings
 from orchestration.study.looks import LookedAt
 from reports.results.compare import analyse_study
 from reports.results.decisions import load_results, trials_due
-from reports.study.report import look_words, looks_notes
+from reports.study.report import look_words
 from reports.workspace import Workspace
 from tests.reports.made_studies import finish_trial, plan_study
 from tests.trial.events import event
@@ -108,13 +108,9 @@ def test_a_look_is_not_taken_while_a_trial_of_it_failed(made):
 
 
 def test_the_report_says_at_which_look_each_card_was_decided(made):
-    command = Command(made, {arm_of(made, SHOWN): 0.2})
-    results, notes = results_of(made), looks_notes(results_of(made))
+    Command(made, {arm_of(made, SHOWN): 0.2})
+    results = results_of(made)
     assert [look_words(results, card) for card in (SHOWN, SMALL)] == [
         "decided at look 1 of 3",
         "decided at look 3 of 3",
     ]
-    assert notes[0].startswith(
-        "Looks at 3, 6 and 9 seeds: an effect is shown, and its arm stops, where its q is at most"
-    )
-    assert notes[1:] == [f"L{line[1:]}." for line in command.said]

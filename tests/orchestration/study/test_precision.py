@@ -1,6 +1,5 @@
 """PRECISION: which studies and searches it asks for, and that two precisions are never taken for one."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -29,7 +28,7 @@ from tests.trial.helpers import starter_data
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Workspace:
-    shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
+    (tmp_path / "stores").symlink_to(starter_data().store.folder.parent)
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     return Workspace.here()
 

@@ -1,7 +1,5 @@
 """SAMPLES: which studies it asks for, and what their trials are."""
 
-import shutil
-
 import pytest
 
 from ablations.registry import load_registry
@@ -17,7 +15,7 @@ from tests.trial.helpers import starter_data
 @pytest.fixture
 def planned(tmp_path, monkeypatch):
     """Plans of a request on the bundled games, one a number of samples."""
-    shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
+    (tmp_path / "stores").symlink_to(starter_data().store.folder.parent)
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
 
     def plans(**settings) -> list[Plan]:

@@ -27,15 +27,6 @@ from tests.paths import ROOT
 from tests.waiting import PATIENCE
 
 
-def test_a_port_in_use_is_told_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(SettingError) as refused:
-            serve(tmp_path, port, lambda: None, print)
-    assert (refused.value.setting, refused.value.value) == ("PORT", port)
-
-
 def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_path, monkeypatch):
     uri, shown = "https://user:secret@mlflow.example:8443/base/?api_key=secret", "https://mlflow.example:8443/base"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)

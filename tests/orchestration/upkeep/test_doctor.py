@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from gonn_core.errors import SettingError
 from orchestration.cli import command as cli
 from orchestration.experiment import speeds
 from orchestration.upkeep import doctor
@@ -32,13 +31,6 @@ def test_precisions_are_compared_once_a_day(tmp_path, monkeypatch):
     for _ in range(2):
         assert compare(Workspace(tmp_path), "cpu", print) == [2.5] * speeds.TURNS
     assert len(measured) == 2 * speeds.TURNS
-
-
-def test_a_device_that_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setattr("orchestration.runners.gpus._titles", lambda: ())
-    with pytest.raises(SettingError) as error:
-        compare(Workspace(tmp_path), "cuda", print)
-    assert error.value.setting == "DEVICE"
 
 
 def test_torch_counts_gpus_and_nvidia_smi_knows_the_driver(monkeypatch, tmp_path):

@@ -36,15 +36,6 @@ def test_the_table_has_every_rung_and_the_engine(ladder):
     assert rows[0]["elo"].text == "0" and rows[0]["nats"].text == "3.4000" and rows[4]["nats"].text == "–"
     elo, half = rows[3]["elo"].value
     assert rows[3]["elo"].text == f"{elo:.0f} ± {half:.0f}" and 400 < elo < 600 and rows[4]["elo"].value[0] > elo
-    assert "Linked to GNU Go 3.8 level 1" in ladder_text(ladder)[-1]
-
-
-def test_a_ladder_says_whether_its_games_are_enough(tmp_path, ladder):
-    assert "Not finished: it continues until" in ladder_text(ladder)[0]
-    enough = read_ladder(
-        write_ladder(tmp_path / "more", RUNGS, [(80, 20), (70, 30), (60, 40)], within=90), tmp_path / "more" / "matches"
-    )
-    assert "until there were differences known to ±90 Elo" in ladder_text(enough)[0]
 
 
 def test_rungs_without_games_are_not_rated(tmp_path):

@@ -18,8 +18,6 @@ CARDS = (
     "chain_pooling", "history_dropping",
 )  # fmt: skip
 MAIN_EFFECTS = {"parametric_relu": -0.04, "chain_pooling": -0.03}
-TWO = ("parametric_relu", "chain_pooling")
-SETTINGS = "--base gonn-b5 --data kgs --budget cpu"
 
 
 def levels(made, effects, interactions) -> dict[str, float]:

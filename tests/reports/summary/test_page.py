@@ -8,7 +8,6 @@ from reports.results.group import MAIN, Groups
 from reports.stats.verdicts import discovery_rates
 from reports.study.report import make_report
 from reports.summary.lines import WEAK, summary_lines, summary_table
-from reports.summary.page import claim_sentences, headline, page_summary
 from tests.reports.made_studies import plan_study, train
 
 
@@ -47,20 +46,6 @@ def test_controls_that_have_hardly_learned_are_named_with_what_they_predict(repo
     )
     monkeypatch.setattr("reports.summary.lines.WEAK", share / 2)
     assert not any("early learning" in note for note in summary_table(lines).notes)
-
-
-def test_the_box_counts_verdicts_and_names_what_is_shown(reports):
-    made, registry = reports
-    lines = summary_lines(made, registry)
-    assert headline(lines) == "4 enhancements: 1 helps, 1 hurts, 1 not shown, 1 underpowered."
-    assert headline([*lines, lines[0]]).startswith("5 effects of 4 enhancements: 2 help, ")
-    helps, hurts = page_summary(made, lines, registry).sentences
-    assert "last_move_input −0." in helps and "parametric_relu +0." in hurts
-    claims = [claim for card in registry.cards.values() for claim in card.claims]
-    counts = sum(claim.metric == "parameters" for claim in claims)
-    effects, nets = claim_sentences(made, registry)
-    assert f"of {len(claims) - counts} claims on effects" in effects and f"of {counts} counts" in nets
-    assert "Nothing" in page_summary([], [], registry).headline
 
 
 def test_what_helps_by_itself_is_judged_among_all_effects_of_the_page(tmp_path):
