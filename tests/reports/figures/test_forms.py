@@ -119,6 +119,6 @@ def test_the_same_results_give_the_same_bytes_whatever_the_user_has_set(tmp_path
         assert matplotlib.rcParams["font.size"] == 30
     assert set(pictures) == {"figure.png", "figure.svg"}
     width, height = struct.unpack(">II", pictures["figure.png"][16:24])
-    assert width == 1050 and 1000 < height < 1800, "twice as wide as a page"
+    assert width == 1050 and 1000 < height < 1800, "half as wide again as a page"
     assert b"<dc:date>" not in pictures["figure.svg"] and b"Software" not in pictures["figure.png"]
     assert b"<b>" not in pictures["figure.svg"]
