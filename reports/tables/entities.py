@@ -171,7 +171,7 @@ EFFECTS = (
         ),
     ),
     _number(
-        "own", "of the study", "", "how many of them belong to the study's own arms", "int64", "own_runs", under="runs"
+        "own", "of the study", "", "how many of them belong to the study's own arms", "Int64", "own_runs", under="runs"
     ),
     Column(
         "worth",
