@@ -1,13 +1,11 @@
 """Choosing planes by name."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gonn_core.config import FeatureConfig
-from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.features.sets import computed_planes, padding, plane_indices, plane_names
 from gonn_core.settings.features import VALID
@@ -30,15 +28,6 @@ def test_each_toggle_drops_its_planes(change, lost):
     indices = plane_indices(FeatureConfig(**change))
     assert indices.tolist() == [k for k in range(26) if k not in lost]
     assert plane_names(FeatureConfig(**change)) == tuple(np.array(PLANE_NAMES)[indices])
-
-
-def test_unknown_set_and_unknown_planes_name_the_valid_ones():
-    features = SimpleNamespace(**{**FeatureConfig().model_dump(), "set": "gon"})
-    with pytest.raises(SettingError, match="features.set=gon: .*; valid: cazenave, clark, go_nn, gonn"):
-        plane_names(features)
-    features = SimpleNamespace(**{**FeatureConfig().model_dump(), "liberties": 9})
-    with pytest.raises(SettingError, match=r"set gonn takes liberties 0 or 1 or 2 or 3 or 4 \(not 9\)"):
-        plane_indices(features)
 
 
 def some_configurations(name):
