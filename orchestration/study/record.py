@@ -190,9 +190,8 @@ def record(
     """Train a recipe, records/recipe.yaml unless given, and print its row; or write its job files into the folder
     `jobs`; or verify the row in that file. 1 when that fails."""
     recipe = recipe or RECORDS / "recipe.yaml"
-    for other in (keep, jobs if verify else None):
-        if other is not None and (verify or jobs is not None):
-            raise InputError(other, "--keep, --jobs and --verify: one of them")
+    if sum((keep is not None, jobs is not None, verify)) > 1:
+        raise InputError(recipe, "--keep, --jobs and --verify: one of them")
     if jobs is None:
         check_device(device)
     if verify:
