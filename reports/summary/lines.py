@@ -1,5 +1,6 @@
 """Every enhancement of some studies with its effect, once for each group of runs; their table and forest plot."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,22 +60,21 @@ class SummaryLine:
 
 def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
     """By system, then base, then in the order of the studies; of one comparison at several numbers of samples, the one
-    with most runs, of these the longest."""
-    keys = {
-        (r.study.id, c.card): (comparison_key(r.study, c), samples_of(r.study.arms[0]))
-        for r in reports
-        for c in r.study.contrasts
-    }
-    best: dict[tuple, tuple[int, int]] = {}
+    with the narrowest interval, of equal ones the longest."""
+    rank: dict[tuple[str, str], tuple[float, int]] = {}
+    best: dict[tuple, tuple[float, int]] = {}
     for report in reports:
         for contrast in report.study.contrasts:
-            key, samples = keys[report.study.id, contrast.card]
             effect = report.nats.effect(contrast.card)
-            best[key] = max(best.get(key, (0, 0)), (effect.n if effect else 0, samples))
+            interval = effect.interval95 if effect else None
+            width = interval.high - interval.low if interval else math.inf
+            mine = rank[report.study.id, contrast.card] = -width, samples_of(report.study.arms[0])
+            key = comparison_key(report.study, contrast)
+            best[key] = max(best.get(key, mine), mine)
 
     def is_best(report: Report, contrast: Contrast) -> bool:
-        key, samples = keys[report.study.id, contrast.card]
-        return best[key][1] == samples
+        samples = rank[report.study.id, contrast.card][1]
+        return best[comparison_key(report.study, contrast)][1] == samples
 
     lines = []
     for row in judge_page(reports, [(MAIN, "nats")], is_best):
