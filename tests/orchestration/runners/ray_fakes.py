@@ -55,8 +55,8 @@ def _take_up_a_trial(pipe) -> None:
 
 
 def run_either(job, on_progress) -> dict:
-    """The real trial, or a fake one where the job has no store."""
-    return (_run_trial if job.run.store else run_fake)(job, on_progress)
+    """The real trial as in `run_held`, or a fake one where the job has no store."""
+    return (run_held if job.run.store else run_fake)(job, on_progress)
 
 
 def _run_trial(job, on_progress) -> dict:

@@ -71,12 +71,15 @@ def test_trials_of_one_private_ray(tmp_path, capfd, monkeypatch, whole):
     fakes = [job.model_copy(update={"run": job.run.model_copy(update={"device": "auto"})}) for job in fakes]
     real = [tiny_job(tmp_path, config, **OFTEN) for config in configs()]
     events, private = [], []
+    held = ray_fakes.hold(real[0])
+    held.touch()
 
     def on_event(event):
         events.append(event)
-        begun = event.trial == real[0].id and event.kind == "point" and directory(real[0]).checkpoint.exists()
-        if begun and not retried(real[0]) and (holder := live_holder(directory(real[0]).path)):
+        begun = held.exists() and directory(real[0]).checkpoint.exists()
+        if begun and (holder := live_holder(directory(real[0]).path)):
             os.kill(holder.process.pid, signal.SIGKILL)
+            held.unlink()
         if event.trial == real[1].id and event.kind == "point" and not private:
             private.append(who_may_connect())
         return not (event.trial == fakes[6].id and event.kind == "tick")
