@@ -61,20 +61,17 @@ class SummaryLine:
 def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
     """By system, then base, then in the order of the studies; of one comparison at several numbers of samples, the one
     with the narrowest interval, of equal ones the longest."""
-    rank: dict[tuple[str, str], tuple[float, int]] = {}
     best: dict[tuple, tuple[float, int]] = {}
     for report in reports:
         for contrast in report.study.contrasts:
             effect = report.nats.effect(contrast.card)
             interval = effect.interval95 if effect else None
             width = interval.high - interval.low if interval else math.inf
-            mine = rank[report.study.id, contrast.card] = -width, samples_of(report.study.arms[0])
-            key = comparison_key(report.study, contrast)
+            key, mine = comparison_key(report.study, contrast), (-width, samples_of(report.study.arms[0]))
             best[key] = max(best.get(key, mine), mine)
 
     def is_best(report: Report, contrast: Contrast) -> bool:
-        samples = rank[report.study.id, contrast.card][1]
-        return best[comparison_key(report.study, contrast)][1] == samples
+        return best[comparison_key(report.study, contrast)][1] == samples_of(report.study.arms[0])
 
     lines = []
     for row in judge_page(reports, [(MAIN, "nats")], is_best):
