@@ -91,7 +91,7 @@ class Row(Strict):
     """Of all trials by which the recipe was found; null: not counted."""
     parameters: int
     seconds: float
-    """CPU seconds of training one net."""
+    """Of training one net: CPU seconds on a CPU, elapsed ones on a GPU."""
     processor: Text
     commit: Text
     test: Text
@@ -165,7 +165,7 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
         "with search",
         "samples",
         "parameters",
-        "CPU seconds",
+        "seconds",
         "processor",
     )
     lines = [heads, ("---",) * len(heads)]
@@ -267,7 +267,7 @@ def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
         nats=tuple(test["nats"] for test in tests),
         operations=training_flops(config) * config.training.samples,
         parameters=trainable_parameters(trial_net(config, ShapesOnly())),
-        seconds=mean(result["cpu_seconds"] for result in results),
+        seconds=mean(result["cpu_seconds" if result["device"] == "cpu" else "training_seconds"] for result in results),
         processor=_all(
             session["processor"] if session["device"] == "cpu" else session["device"] for session in sessions
         ),

@@ -183,6 +183,16 @@ EFFECTS = (
         ),
     ),
     Column(
+        "worth_operations",
+        "operations",
+        brief=False,
+        under="worth",
+        fields=(
+            Field("worth_operations", "float64", "", "the same in operations of training"),
+            *_ends("worth_operations", "its 95 % interval; missing like that of worth", ""),
+        ),
+    ),
+    Column(
         "worth_time",
         "time",
         brief=False,

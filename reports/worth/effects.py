@@ -18,11 +18,12 @@ from reports.worth.curve import FEWEST_POINTS, ControlCurve, CurvePoint, Ratio, 
 
 SIZES = ("blocks", "layers", "width", "heads", "ffn")
 """Settings of a net's body that make it larger or smaller."""
-WORTH = ("worth", "worth_time")
+WORTH = ("worth", "worth_operations", "worth_time")
 """Keys of the columns of an effect's worth."""
 EXPLAINED = (
-    "Worth: by what factor more samples, or time, the net without the enhancement would have to be trained to be as "
-    "good as the one with it, read off the control's loss over samples; time is that times the ratio of samples/s. "
+    "Worth: by what factor more samples, operations or time, the net without the enhancement would have to be trained "
+    "to be as good as the one with it, read off the control's loss over samples; operations are that divided by the "
+    "ratio of FLOPs by a sample, time is that times the ratio of samples/s. "
     "The interval holds the noise of the effect and of the curve. Beyond the fewest and the most samples the curve is "
     "followed along its outer segment, though curves flatten: a worth from below is rather too large, one from above "
     "rather too small. Of effects that are shown or lean."
@@ -31,9 +32,11 @@ EXPLAINED = (
 
 @dataclass(frozen=True)
 class Worth:
-    """An effect's worth in samples, and in time where the arms' speeds were measured. trials: behind the curve."""
+    """An effect's worth in samples, in operations of training, and in time where the arms' speeds were measured.
+    trials: behind the curve."""
 
     samples: Ratio
+    operations: Ratio
     time: Ratio | None
     trials: tuple[str, ...] = ()
 
@@ -53,7 +56,8 @@ def study_worths(results: StudyResults, nats: StudyAnalysis, curve: ControlCurve
             on, off = (mean_cost(results, side) for side in (contrast.with_it, contrast.without))
             slower = on.time_to(off)
             time = None if slower is None else ratio.scaled(1 / slower)
-            worths[contrast.card] = Worth(ratio, time, tuple(t for point in curve.points for t in point.trials))
+            trials = tuple(trial for point in curve.points for trial in point.trials)
+            worths[contrast.card] = Worth(ratio, ratio.scaled(off.flops / on.flops), time, trials)
     return worths
 
 
@@ -71,7 +75,7 @@ def control_has_it(study: Study, contrast: Contrast) -> bool:
 
 def worth_values(worth: Worth | None) -> dict[str, Cell | None]:
     """Values of the columns of WORTH; a bound has text and no number."""
-    ratios = (None, None) if worth is None else (worth.samples, worth.time)
+    ratios = (None,) * len(WORTH) if worth is None else (worth.samples, worth.operations, worth.time)
     return {
         key: None if ratio is None or worth is None else Cell(ratio.text, list(ratio.numbers), worth.trials)
         for key, ratio in zip(WORTH, ratios, strict=True)

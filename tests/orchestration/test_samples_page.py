@@ -8,6 +8,7 @@ from rich.console import Console
 
 from orchestration.study.report import Reporter, report_samples
 from reports import frames
+from reports.results.nets import arm_cost
 from reports.workspace import Workspace
 from tests.reports.made_studies import plan_study, registry, train
 
@@ -53,6 +54,9 @@ def test_the_worth_is_in_the_table_of_effects(made):
     # Without it at 10,240 samples the loss is 0.35 above: as the base between 5,120 and 10,240, 1/3 of the way back.
     worth = report.worths["parametric_relu"].samples
     assert worth.low < 2 ** (2 / 3) < worth.high and worth.value == pytest.approx(2 ** (2 / 3), rel=0.1)
+    (contrast,) = studies[10_240].contrasts
+    on, off = (arm_cost(report.results, arm).flops for (arm,) in (contrast.with_it, contrast.without))
+    assert off < on and report.worths["parametric_relu"].operations == worth.scaled(off / on)  # slopes are trained too
     assert report.worths["parametric_relu"].time is None  # no speeds were measured
     page = (workspace.out / studies[10_240].id / "report.md").read_text()
     assert "worth: samples" in page and "Worth: by what factor" in page
