@@ -26,6 +26,7 @@ from orchestration.reporting import write_reports
 from reports.book.elo import ladder_files
 from reports.play.ladder import load_ladders
 from reports.stats.verdicts import EffectVerdict
+from reports.tables.formats import minus
 from scripts.pack import unpack
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,6 +114,16 @@ def quoting_pages() -> dict[Path, str]:
         shown = (found[key] for key in ("effect", "interval", "verdict", "top1"))
         return f"| {match[1]} | {match[2]} | {' | '.join(shown)} |"
 
+    with (RESULTS / "report" / "effects.csv").open(encoding="utf-8", newline="") as file:
+        lengths = {(line["card"], line["samples"]): line for line in csv.DictReader(file)}
+
+    def length_row(match: re.Match) -> str:
+        shown = []
+        for line in (lengths[match[1], samples] for samples in ("100000", "400000")):
+            numbers = (float(line[key]) for key in ("delta", "interval95_low", "interval95_high"))
+            shown.append(minus("{:+.4f} [{:+.4f}, {:+.4f}]".format(*numbers)))
+        return f"| {match[1]} | {' | '.join(shown)} |"
+
     open_verdicts = {verdict.value for verdict in EffectVerdict if verdict.tone == "open"}
     with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
         judged = {line["card"] for line in csv.DictReader(file) if line["verdict"] not in open_verdicts}
@@ -126,6 +137,7 @@ def quoting_pages() -> dict[Path, str]:
         ),
         ROOT / "docs" / "findings.md": (
             (r"(?m)^\| (\w+) \| ([\w-]+) \| [−+]\d\.\d{4} \| \[.*$", findings_row),
+            (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \[.*$", length_row),
             (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
         ),
     }
