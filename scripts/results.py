@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from ablations.registry import load_registry
@@ -117,12 +118,21 @@ def quoting_pages() -> dict[Path, str]:
     with (RESULTS / "report" / "effects.csv").open(encoding="utf-8", newline="") as file:
         lengths = {(line["card"], line["samples"]): line for line in csv.DictReader(file)}
 
+    def numbers(card: str, samples: str) -> list[float]:
+        return [float(lengths[card, samples][key]) for key in ("delta", "interval95_low", "interval95_high")]
+
     def length_row(match: re.Match) -> str:
-        shown = []
-        for line in (lengths[match[1], samples] for samples in ("100000", "400000")):
-            numbers = (float(line[key]) for key in ("delta", "interval95_low", "interval95_high"))
-            shown.append(minus("{:+.4f} [{:+.4f}, {:+.4f}]".format(*numbers)))
+        shown = (minus("{:+.4f} [{:+.4f}, {:+.4f}]".format(*numbers(match[1], at))) for at in ("100000", "400000"))
         return f"| {match[1]} | {' | '.join(shown)} |"
+
+    def together() -> str:
+        """Of the small effects: the line through 0 by least squares, weighted by the standard errors at 400,000,
+        corrected for those at 100,000, which would flatten it."""
+        small = [card for card, at in lengths if at == "400000" and abs(numbers(card, "100000")[0]) < 0.05]
+        found = np.array([[numbers(card, at) for card in small] for at in ("100000", "400000")])
+        (x, y), (x_error, y_error) = found[..., 0], (found[..., 2] - found[..., 1]) / 4
+        along = ((x**2 - x_error**2) / y_error**2).sum()
+        return f"all {len(small)} together are {(x * y / y_error**2).sum() / along:.2f} ± {along**-0.5:.2f}"
 
     open_verdicts = {verdict.value for verdict in EffectVerdict if verdict.tone == "open"}
     with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
@@ -138,6 +148,7 @@ def quoting_pages() -> dict[Path, str]:
         ROOT / "docs" / "findings.md": (
             (r"(?m)^\| (\w+) \| ([\w-]+) \| [−+]\d\.\d{4} \| \[.*$", findings_row),
             (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \[.*$", length_row),
+            (r"all \d+ together are [\d.]+ ± [\d.]+", together()),
             (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
         ),
     }
