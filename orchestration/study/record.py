@@ -66,6 +66,8 @@ class Recipe(Strict):
     """Declared beforehand; all of them are in the row."""
     target: Share
     """Top-1."""
+    symmetries: bool = False
+    """Whether its nets are evaluated a second time, by their policy averaged over the eight symmetries."""
 
 
 class Noise(Strict):
@@ -84,6 +86,8 @@ class Row(Strict):
 
     recipe: Recipe
     top1: tuple[Share, ...]
+    averaged: tuple[Share, ...] = ()
+    """Top-1 of the second evaluation; none unless the recipe has one."""
     nats: tuple[float, ...]
     operations: float
     """Of training one net."""
@@ -105,7 +109,7 @@ class Row(Strict):
 
     @model_validator(mode="after")
     def _has_all_seeds(self):
-        if {len(self.top1), len(self.nats), len(self.digests)} != {len(self.recipe.seeds)}:
+        if {len(self.top1), len(self.averaged or self.top1), len(self.nats), len(self.digests)} != {len(self.recipe.seeds)}:
             raise ValueError("a number of top1, nats and digests for each seed of the recipe")
         return self
 
@@ -160,6 +164,7 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
     heads = (
         "row",
         "top-1 (n)",
+        "over symmetries",
         "nats",
         "operations",
         "with search",
@@ -175,10 +180,11 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
             raise SettingError("predecessor", row.predecessor, "no such row", list(rows))
         other = rows.get(row.predecessor or "")
         against = f"; not better than {row.predecessor}" if other and noise and not beats(row, other, noise) else ""
+        averaged = f"{100 * mean(row.averaged):.2f} %" if row.averaged else "–"
         search = "–" if row.search_operations is None else f"{row.search_operations:.2g}"
         lines.append((
             f"[{name}](rows/{name}.json): {row.recipe.title}{against}",
-            f"{100 * row.accuracy:.2f} % ({len(row.top1)}){mark}", f"{mean(row.nats):.4f}", f"{row.operations:.3g}",
+            f"{100 * row.accuracy:.2f} % ({len(row.top1)}){mark}", averaged, f"{mean(row.nats):.4f}", f"{row.operations:.3g}",
             search, f"{row.recipe.samples:,}", f"{row.parameters:,}", f"{row.seconds:,.0f}", row.processor,
         ))  # fmt: skip
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -218,7 +224,7 @@ def record(
 
 
 def recipe_plan(recipe: Recipe, data_dir: Path | None, device: Device) -> Plan:
-    """A job for each seed, which keeps weights at `MARKS` and evaluates all test positions once. Raises UserError."""
+    """A job for each seed, which keeps weights at `MARKS` and evaluates all test positions. Raises UserError."""
     if recipe.rules != RULES:
         raise SettingError("rules", recipe.rules, "another version of the rules", RULES)
     if fixed := next((path for path in _FIXED if path in recipe.values), None):
@@ -236,6 +242,7 @@ def recipe_plan(recipe: Recipe, data_dir: Path | None, device: Device) -> Plan:
         tests = tuple(request for request in job.run.evaluations if request.history == _HISTORY)
         if not tests:
             raise SettingError("data", recipe.data, "a data set without test games")
+        tests += tuple(test.model_copy(update={"symmetry_averaging": True}) for test in tests if recipe.symmetries)
         if job.config.training.samples != recipe.samples:
             batch = job.config.training.batch_size
             raise SettingError(
@@ -256,14 +263,19 @@ def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
     """Of the recipe's finished trials."""
     jobs = list(jobs)
     folders = [TrialDirectory(Path(job.run.runs) / job.id) for job in jobs]
-    found = [find_evaluation(folder, job, job.run.evaluations[0]) for folder, job in zip(folders, jobs, strict=True)]
-    tests = [summary for summary in found if summary is not None]
+
+    def evaluated(place: int) -> list[dict]:
+        requests = ((folder, job, job.run.evaluations[place]) for folder, job in zip(folders, jobs, strict=True))
+        return [summary for request in requests if (summary := find_evaluation(*request)) is not None]
+
+    tests = evaluated(0)
     results = [folder.finished() for folder in folders]
     sessions = [session for folder in folders for session in (folder.config() or {})["sessions"]]
     config = jobs[0].config
     return Row(
         recipe=recipe,
         top1=tuple(test["top1"] for test in tests),
+        averaged=tuple(test["top1"] for test in evaluated(1)) if recipe.symmetries else (),
         nats=tuple(test["nats"] for test in tests),
         operations=training_flops(config) * config.training.samples,
         parameters=trainable_parameters(trial_net(config, ShapesOnly())),

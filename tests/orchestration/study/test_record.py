@@ -66,13 +66,14 @@ def test_operations_are_exchanged_for_accuracy():
 
 
 def test_the_table_has_the_fewest_operations_first_and_says_what_is_not_shown():
-    rows = {"first": row(), "second": row((0.41, 0.4, 0.4), 9.9e12, predecessor="first")}
+    rows = {"first": row(averaged=[0.41, 0.42, 0.43]), "second": row((0.41, 0.4, 0.4), 9.9e12, predecessor="first")}
     lines = [line for line in record_tables(rows, NOISE).splitlines() if line.startswith("| [")]
     assert [line.split("]")[0] for line in lines] == ["| [second", "| [first", "| [first", "| [second"]
     assert (
-        "A net; not better than first | 40.33 % (3) ✗ | 2.4000 | 9.9e+12 | – | 1,000 | 90,000 | 100 | p |" in lines[0]
+        "A net; not better than first | 40.33 % (3) ✗ | – | 2.4000 | 9.9e+12 | – | 1,000 | 90,000 | 100 | p |"
+        in lines[0]
     )
-    assert "| 41.00 % (3) ✓ |" in lines[1]
+    assert "| 41.00 % (3) ✓ | 42.00 % |" in lines[1]
     assert record_tables({}, None).endswith("No row yet.\n")
     with pytest.raises(SettingError, match="predecessor=none: no such row"):
         record_tables({"first": row(predecessor="none")}, NOISE)
@@ -83,7 +84,7 @@ def recipe(tmp_path, monkeypatch):
     monkeypatch.setenv("GONN_HOME", str(tmp_path / "home"))
     tiny = {"net.trunk.width": 8, "net.trunk.blocks": 1, "training.schedule.warmup": 0, "training.batch_size": 8}
     path = tmp_path / "recipe.yaml"
-    path.write_text(json.dumps({**RECIPE, "data": "starter", "samples": 1600, "values": tiny}))
+    path.write_text(json.dumps({**RECIPE, "data": "starter", "samples": 1600, "values": tiny, "symmetries": True}))
     return path
 
 
@@ -97,6 +98,7 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd, monkeypa
     (found,) = read_rows(tmp_path).values()
     jobs = recipe_plan(found.recipe, None, "auto").jobs
     assert marks_of(jobs[0]) == (16, 160) and [job.run.evaluations[0].history for job in jobs] == ["as_published"] * 3
+    assert len(found.averaged) == 3 and 0 < max(found.averaged) < 0.2 and found.averaged != found.top1
     assert len({digest for of_seed in found.digests for digest in of_seed}) == 6 and len(set(found.nats)) == 3
     assert (
         found.positions > 500 and 0 < found.accuracy < 0.2 and found.operations == pytest.approx(1600 * 13e6, rel=0.5)
