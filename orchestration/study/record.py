@@ -109,7 +109,9 @@ class Row(Strict):
 
     @model_validator(mode="after")
     def _has_all_seeds(self):
-        if {len(self.top1), len(self.averaged or self.top1), len(self.nats), len(self.digests)} != {len(self.recipe.seeds)}:
+        if {len(self.top1), len(self.averaged or self.top1), len(self.nats), len(self.digests)} != {
+            len(self.recipe.seeds)
+        }:
             raise ValueError("a number of top1, nats and digests for each seed of the recipe")
         return self
 
