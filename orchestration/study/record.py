@@ -109,9 +109,8 @@ class Row(Strict):
 
     @model_validator(mode="after")
     def _has_all_seeds(self):
-        if {len(self.top1), len(self.averaged or self.top1), len(self.nats), len(self.digests)} != {
-            len(self.recipe.seeds)
-        }:
+        by_seed = (self.top1, self.averaged or self.top1, self.nats, self.digests)
+        if any(len(values) != len(self.recipe.seeds) for values in by_seed):
             raise ValueError("a number of top1, nats and digests for each seed of the recipe")
         return self
 
@@ -186,8 +185,9 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
         search = "–" if row.search_operations is None else f"{row.search_operations:.2g}"
         lines.append((
             f"[{name}](rows/{name}.json): {row.recipe.title}{against}",
-            f"{100 * row.accuracy:.2f} % ({len(row.top1)}){mark}", averaged, f"{mean(row.nats):.4f}", f"{row.operations:.3g}",
-            search, f"{row.recipe.samples:,}", f"{row.parameters:,}", f"{row.seconds:,.0f}", row.processor,
+            f"{100 * row.accuracy:.2f} % ({len(row.top1)}){mark}", averaged, f"{mean(row.nats):.4f}",
+            f"{row.operations:.3g}", search, f"{row.recipe.samples:,}", f"{row.parameters:,}", f"{row.seconds:,.0f}",
+            row.processor,
         ))  # fmt: skip
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
