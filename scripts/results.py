@@ -96,7 +96,7 @@ def quoting_pages() -> dict[Path, str]:
         rows.setdefault((card, base), []).append(rest.split(" | "))
 
     def cells(card: str, base: str) -> dict[str, str]:
-        (_, delta, verdict, _, worth), (top1, _) = rows[card, base]
+        (_, delta, verdict, _), (worth, top1, _) = rows[card, base]
         effect, interval, at_base = delta.split("<br>")
         return {
             "effect": effect,
