@@ -28,7 +28,6 @@ from reports.play.ladder import (
     FILE,
     Ladder,
     LadderFile,
-    Link,
     Rung,
     Settings,
     ladder_id,
@@ -36,7 +35,7 @@ from reports.play.ladder import (
     ladder_text,
     read_ladder,
 )
-from reports.play.players import engine_text, player_names
+from reports.play.players import player_names
 from reports.results.nets import net_cost, structure
 from reports.tables.formats import count
 from reports.tables.writers import print_table
@@ -129,8 +128,7 @@ def play_ladder(workspace: Workspace, request: EloRequest, match_of: Play, say: 
             sides: dict[Side, Player] = {"A": specs[order[place]], "B": parse_engine(f"gnugo:{level}")}
             return record.add(match_of(sides, total, request.seed))
 
-        names = [rungs[number].name for number in order]
-        record.update(link=link_engine(names, play, max(request.link_games, TRIED_GAMES)))
+        play_engine(len(order), play, max(request.link_games, TRIED_GAMES))
     return record.read()
 
 
@@ -143,20 +141,21 @@ class _LadderRecord:
         if self._path.exists():
             try:
                 before = self.read().file
-                self.file = planned.model_copy(update={"matches": before.matches, "link": before.link})
+                self.file = planned.model_copy(update={"matches": before.matches})
             except Damaged as damage:  # its matches are named by what is in them: they are found again
                 tell(damage, "it is made again")
-        self.update()
+        self._write()
 
     def read(self) -> Ladder:
         return read_ladder(self._path, self._workspace.matches)
 
     def add(self, match: Match) -> Match:
-        self.update(matches=tuple(dict.fromkeys((*self.file.matches, match.id))))
+        matches = tuple(dict.fromkeys((*self.file.matches, match.id)))
+        self.file = self.file.model_copy(update={"matches": matches})
+        self._write()
         return match
 
-    def update(self, **changes) -> None:
-        self.file = self.file.model_copy(update=changes)
+    def _write(self) -> None:
         write_json(self._path, self.file.model_dump(mode="json"))
 
 
@@ -205,34 +204,21 @@ def games_needed(ladder: Ladder) -> list[tuple[int, int]]:
     return pairs
 
 
-def link_engine(names: Sequence[str], play: Callable[[int, int, int], Match], games: int) -> Link:
-    """The link of a ladder to GNU Go by games of its rungs of those names, the strongest first, A in these matches. At
-    each level a few games of the strongest, and of the next ones while the last took FEWEST_POINTS; more of those that
-    took some points and not all. All games count. play: (place in `names`, level, games in all) -> the match."""
-    engines, near, far = [], [], []
+def play_engine(nets: int, play: Callable[[int, int, int], Match], games: int) -> None:
+    """Games of a ladder's nets with GNU Go, A in these matches. At each level a few games of the strongest, and of the
+    next ones while the last took FEWEST_POINTS; more of those that took some points and not all. play: (place of the
+    net, the strongest first, level, games in all) -> the match."""
     for level in LEVELS:
-        taken, played = 0.0, 0
-        for place, name in enumerate(names):
+        for place in range(nets):
             # the first games alone: where more were played by now, who plays more stays as it was
             first = [game for game in play(place, level, TRIED_GAMES).games if game.game < TRIED_GAMES]
             points = sum(game_points(game, "A") for game in first)
             if 0 < points < len(first):
-                match = play(place, level, games)
-                engines.append(match.players["B"])
-                taken, played = taken + match.points("A"), played + len(match.games)
-            else:
-                far.append(f"{points:g} of {len(first)} at level {level} by {name}")
+                play(place, level, games)
             if points < FEWEST_POINTS:
                 break
-        if played:
-            near.append(f"{taken:g} of {played} at level {level}")
         if place == points == 0:  # nothing to win at a higher level
             break
-    if not near:
-        return Link(players=(), note=f"No link to GNU Go: {', '.join(far)}; nothing between 0 and 100 %.")
-    engine = engine_text(engines[0]).rpartition(" level")[0]
-    note = f"Linked to {engine} by points that the nets near it took: {', '.join(near)}."
-    return Link(players=tuple({player_id(each): each for each in engines}.values()), note=note)
 
 
 def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: int) -> Path:

@@ -237,7 +237,7 @@ def _draw_ladder(axes, ladder: Ladder, top1: float, colour: str) -> None:
     for number in chosen:
         rung = ladder.file.rungs[number]
         _nats(axes, rung.top1, elo[number], rung.nats, colour, (14, -9))
-    for engine in filter(ladder.linked, ladder.engines()):
+    for engine in filter(ladder.linked, ladder.engines):
         strength = f"{elo_text(elo[engine])} ± {half[engine]:.0f}"
         name = engine_text(ladder.tally.identities[ladder.tally.ids[engine]])
         label = printable(f"{name}: {strength}, by its games with the nets of this colour", 90)

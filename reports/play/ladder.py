@@ -21,7 +21,7 @@ from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.files.json_files import present, read_record, tell
 from gonn_core.play.match.record import Match, load_matches, player_id
 from gonn_core.settings.strict import Strict
-from reports.play.players import engine_text, rules_text
+from reports.play.players import engine_level, engine_text, rules_text
 from reports.play.rating import NORMAL_95, Ratings, Tally, rate, tally
 from reports.stats.estimates import Interval
 from reports.tables import formats
@@ -75,14 +75,6 @@ class Settings(Strict):
     seed: int
 
 
-class Link(Strict):
-    """How the ladder is tied to an engine. players: identities of its levels that gave results away from 0 and
-    100 %."""
-
-    players: tuple[dict, ...]
-    note: str
-
-
 class LadderFile(Strict):
     """elo.json: rungs from the weakest net on test games to the strongest, and the matches between neighbours and with
     an engine."""
@@ -96,8 +88,6 @@ class LadderFile(Strict):
     """Of the test evaluation: full, as in play."""
     rungs: Annotated[tuple[Rung, ...], Field(min_length=2)]
     settings: Settings
-    link: Link | None = None
-    """None: not asked for, or not played yet."""
     matches: tuple[str, ...]
 
 
@@ -156,10 +146,25 @@ class Ladder:
         first = self.file.rungs[0].player["choice"]
         return [number for number in self.rated() if self.file.rungs[number].player["choice"] == first]
 
+    @cached_property
+    def met(self) -> list[tuple[int, int, float, float]]:
+        """Number of a rung, number of an engine, points of the rung and games, of all that met; by level of the
+        engine."""
+        ids, identities, nets = self.tally.ids, self.tally.identities, len(self.file.rungs)
+        points, games = self.tally.taken + (self.tally.met - self.tally.taken).T, self.tally.games
+        engines = sorted(range(nets, len(ids)), key=lambda number: int(engine_level(identities[ids[number]]) or 0))
+        pairs = ((rung, engine) for engine in engines for rung in range(nets) if games[rung, engine])
+        return [(rung, engine, float(points[rung, engine]), float(games[rung, engine])) for rung, engine in pairs]
+
+    @property
+    def near(self) -> list[tuple[int, int, float, float]]:
+        """Those of `met` that took some points and not all."""
+        return [each for each in self.met if 0 < each[2] < each[3]]
+
+    @property
     def engines(self) -> list[int]:
         """Numbers of the engines that link the ladder."""
-        players = map(player_id, self.file.link.players if self.file.link else ())
-        return [self.tally.ids.index(player) for player in players if player in self.tally.ids]
+        return list(dict.fromkeys(engine for _, engine, _, _ in self.near))
 
 
 def ladder_id(rungs: list[dict], seed: int) -> str:
@@ -200,7 +205,7 @@ def ladder_table(ladder: Ladder) -> Table:
             "nats": _COLUMNS[3].cell(rung.nats, trials),
         }
         rows.append(make_row(_COLUMNS, rung.id, values | _strength(ladder, number)))
-    for engine in ladder.engines():
+    for engine in ladder.engines:
         player = ladder.tally.ids[engine]
         values = {"net": engine_text(ladder.tally.identities[player]), **_strength(ladder, engine)}
         rows.append(make_row(_COLUMNS, player, values))
@@ -247,7 +252,25 @@ def ladder_text(ladder: Ladder) -> list[str]:
     ]
     if unlinked := len(file.rungs) - len(ladder.rated()):
         texts.append(f"{unlinked} of the {len(file.rungs)} rungs are not linked to the first by games yet.")
-    return [*texts, file.link.note if file.link else "No link to GNU Go: no games with it were played for this ladder."]
+    return [*texts, _link_text(ladder)]
+
+
+def _link_text(ladder: Ladder) -> str:
+    """How games link it to GNU Go."""
+    if not ladder.met:
+        return "No link to GNU Go: no games with it were played for this ladder."
+    sums: dict[int, tuple[float, float]] = {}
+    for _, engine, points, games in ladder.near or ladder.met:
+        so_far = sums.get(engine, (0.0, 0.0))
+        sums[engine] = so_far[0] + points, so_far[1] + games
+    identities = {engine: ladder.tally.identities[ladder.tally.ids[engine]] for engine in sums}
+    taken = [
+        f"{sums[engine][0]:g} of {sums[engine][1]:g} at level {engine_level(identities[engine])}" for engine in sums
+    ]
+    if not ladder.near:
+        return f"No link to GNU Go: nets took {', '.join(taken)}, each of them none or all."
+    name = engine_text(next(iter(identities.values()))).rpartition(" level")[0]
+    return f"Linked to {name} by points that the nets near it took: {', '.join(taken)}."
 
 
 def elo_of_nats(

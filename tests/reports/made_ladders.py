@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from reports.play.ladder import FILE, LadderFile, Link, Rung, Settings, ladder_id
+from reports.play.ladder import FILE, LadderFile, Rung, Settings, ladder_id
 from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
 
@@ -41,10 +41,8 @@ def write_ladder(
             ids.append(
                 write_match(folder / "matches", rungs[lower + 1].player, rungs[lower].player, won(wins, losses)).name
             )
-    linked = None
     if link is not None:
         ids.append(write_match(folder / "matches", rungs[-1].player, ENGINE, won(*link)).name)
-        linked = Link(players=(ENGINE,), note=f"Linked to GNU Go 3.8 level 1 by {sum(link)} games of {rungs[-1].name}.")
     name = ladder_id([each.player for each in rungs], 1)
     file = LadderFile(
         id=name,
@@ -54,7 +52,6 @@ def write_ladder(
         history="full",
         rungs=tuple(rungs),
         settings=Settings(within=within, most=most, seed=1),
-        link=linked,
         matches=tuple(ids),
     )
     path = folder / "elo" / name / FILE

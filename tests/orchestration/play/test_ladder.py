@@ -1,7 +1,6 @@
 """`gonn elo`: enough games for every pair of neighbours, the link to GNU Go, going on after a kill, which run of a base
 is taken."""
 
-import itertools
 import json
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from gonn_core.play.engines.players import Engine
 from gonn_core.play.match.players import NetSpec
 from gonn_core.play.match.record import load_match
 from orchestration.play import ladder as play_ladder
-from orchestration.play.ladder import FIRST_GAMES, LadderNet, base_trial, games_needed, link_engine, snapshot_specs
-from reports.play.ladder import read_ladder
+from orchestration.play.ladder import FIRST_GAMES, LadderNet, base_trial, games_needed, play_engine, snapshot_specs
+from reports.play.ladder import Ladder, ladder_text, read_ladder
 from reports.workspace import Workspace
 from tests.play.made_trials import untrained_trial
 from tests.reports.made_ladders import rung, write_ladder
@@ -108,33 +107,40 @@ def test_killed_in_the_middle_it_goes_on_with_what_was_played(workspace, tmp_pat
 
 def test_without_a_level_between_there_is_no_link(workspace):
     ladder, _ = play(workspace, levels={1: 5000, 5: 6000, 10: 8000})
-    assert ladder.file.link.players == ()
-    assert "0 of 10 at level 1" in ladder.file.link.note
+    assert not ladder.engines and ladder_text(ladder)[-1].endswith(
+        "nets took 0 of 10 at level 1, each of them none or all."
+    )
 
 
 def test_at_each_level_nets_near_it_play_more(tmp_path):
-    folders = itertools.count()
-
     def link(shares):
-        asked = []
+        """Calls, and what the page says of them: the first net is the strongest rung."""
+        asked, played = [], {}
 
         def play_level(place, level, games):
             asked.append((place, level, games))
             ends = int(shares[place] * games / level)
             lines = [game(number, "A", "A" if number < ends else "B") for number in range(games)]
             engine = {**ENGINE, "command": ["gnugo", "--level", str(level)]}
-            return load_match(write_match(tmp_path / str(next(folders)), net(str(place) * 16), engine, lines))
+            folder = tmp_path / str(len(list(tmp_path.iterdir())))
+            played[place, level] = load_match(write_match(folder, rungs[-1 - place].player, engine, lines))
+            return played[place, level]
 
-        found = link_engine(["best", "second", "third"][: len(shares)], play_level, 20)
-        return asked, found
+        rungs = RUNGS[-len(shares) :]
+        play_engine(len(shares), play_level, 20)
+        path = write_ladder(tmp_path / f"ladder{len(shares)}", rungs, [(1, 1)] * (len(rungs) - 1))
+        ladder = read_ladder(path, path.parent.parent.parent / "matches")
+        ladder = Ladder(ladder.file, (*ladder.matches, *reversed(played.values())))
+        return asked, ladder_text(ladder)[-1]
 
-    asked, found = link([1.0, 0.5, 0.0])
+    asked, text = link([1.0, 0.5, 0.0])
     assert asked[:4] == [(0, 1, 10), (1, 1, 10), (1, 1, 20), (2, 1, 10)]  # all, half, none of level 1
     assert asked[4:] == [(0, 5, 10), (0, 5, 20), (1, 5, 10), (1, 5, 20), (0, 10, 10), (0, 10, 20)]
-    assert [player["command"][2] for player in found.players] == ["1", "5", "10"]
-    assert found.note.endswith("10 of 20 at level 1, 6 of 40 at level 5, 2 of 20 at level 10.")
-    asked, found = link([0.0])
-    assert asked == [(0, 1, 10)] and found.players == ()
+    assert text.endswith("took: 10 of 20 at level 1, 6 of 40 at level 5, 2 of 20 at level 10.")
+    asked, text = link([0.0, 1.0])
+    assert (
+        asked == [(0, 1, 10)] and text == "No link to GNU Go: nets took 0 of 10 at level 1, each of them none or all."
+    )
 
 
 def test_games_that_are_wanted(tmp_path):
