@@ -134,6 +134,26 @@ def quoting_pages() -> dict[Path, str]:
         along = ((x**2 - x_error**2) / y_error**2).sum()
         return f"all {len(small)} together are {(x * y / y_error**2).sum() / along:.2f} ± {along**-0.5:.2f}"
 
+    def elo_table() -> str:
+        """The nets of the larger ladder, and the published Elo at their accuracies along straight lines, from the same
+        zero."""
+        path = RESULTS / "play" / "elo-4x48" / f"elo-{LADDERS['play/elo-4x48']}.csv"
+        with path.open(encoding="utf-8", newline="") as file:
+            players = list(csv.DictReader(file))
+        with (path.parent / "elo.csv").open(encoding="utf-8", newline="") as file:
+            points = np.array([(float(line["top1"]), float(line["elo"])) for line in csv.DictReader(file)])
+        lines = ["| player | top-1 | Elo here | published |", "|---|---:|---:|---:|"]
+        changed = "gonn-b5 with net.trunk.blocks=4, net.trunk.width=48, training.samples="
+        for number, player in enumerate(players):
+            shown = [player["net"].replace(changed, "4x48, "), "–", "0", "–"]
+            if share := player["test_top1"]:
+                there, zero = np.interp([float(share), float(players[0]["test_top1"])], *points.T)
+                shown[1], shown[3] = f"{100 * float(share):.1f} %", f"{there - zero:.0f}"
+            if number:
+                shown[2] = f"{float(player['elo']):.0f} ± {float(player['elo_half_width95']):.0f}"
+            lines.append(f"| {' | '.join(shown)} |")
+        return "\n".join(lines)
+
     open_verdicts = {verdict.value for verdict in EffectVerdict if verdict.tone == "open"}
     with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
         judged = {line["card"] for line in csv.DictReader(file) if line["verdict"] not in open_verdicts}
@@ -148,6 +168,7 @@ def quoting_pages() -> dict[Path, str]:
         ROOT / "docs" / "findings.md": (
             (r"(?m)^\| (\w+) \| ([\w-]+) \| [−+]\d\.\d{4} \| \[.*$", findings_row),
             (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \[.*$", length_row),
+            (r"(?m)^\| player \| top-1 \|(.*\n)*?(?=\n)", elo_table() + "\n"),
             (r"all \d+ together are [\d.]+ ± [\d.]+", together()),
             (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
         ),
