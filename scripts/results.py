@@ -134,6 +134,19 @@ def quoting_pages() -> dict[Path, str]:
         along = ((x**2 - x_error**2) / y_error**2).sum()
         return f"all {len(small)} together are {(x * y / y_error**2).sum() / along:.2f} ± {along**-0.5:.2f}"
 
+    def error_table() -> str:
+        """Standard errors by net, a quarter of the width of the intervals, of nets with five effects and more."""
+        with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
+            effects = [line for line in csv.DictReader(file) if line["delta"]]
+        lines = ["| net | effects | smallest | median | largest |", "|---|---:|---:|---:|---:|"]
+        for base in sorted({line["base"] for line in effects}):
+            ends = [(line["interval95_high"], line["interval95_low"]) for line in effects if line["base"] == base]
+            errors = np.subtract(*np.array(ends, float).T) / 4
+            if len(errors) >= 5:
+                shown = " | ".join(f"{value:.4f}" for value in np.quantile(errors, (0, 0.5, 1)))
+                lines.append(f"| `{base}` | {len(errors)} | {shown} |")
+        return "\n".join(lines)
+
     def elo_table() -> str:
         """The nets of the larger ladder, and the published Elo at their accuracies along straight lines, from the same
         zero."""
@@ -168,8 +181,10 @@ def quoting_pages() -> dict[Path, str]:
         ROOT / "docs" / "findings.md": (
             (r"(?m)^\| (\w+) \| ([\w-]+) \| [−+]\d\.\d{4} \| \[.*$", findings_row),
             (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \[.*$", length_row),
+            (r"(?m)^\| net \| effects \|(.*\n)*?(?=\n)", error_table() + "\n"),
             (r"(?m)^\| player \| top-1 \|(.*\n)*?(?=\n)", elo_table() + "\n"),
             (r"all \d+ together are [\d.]+ ± [\d.]+", together()),
+            (r"where there are \d+ runs", f"where there are {runs} runs"),
             (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
         ),
     }
