@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TextIO
 
 from gonn_core.errors import printable
@@ -95,6 +96,7 @@ class StudyDisplay:
     ):
         """labels, totals: trial id -> its name, its samples. stream: default stdout."""
         self.trials: dict[str, TrialLine] = {}
+        self._most_running = 0
         self.add(labels, totals)
         self._display = Display(self.bars, stream or sys.stdout, clock=clock)
 
@@ -122,6 +124,7 @@ class StudyDisplay:
         if line is None:
             return
         line.take(event)
+        self._most_running = max(self._most_running, sum(each.running for each in self.trials.values()))
         if isinstance(event, Failed | Retried):
             self.note(f"{line.label}: {event.kind}: {line.note}", "red")
         elif event.kind == "finished" and self._display.live:
@@ -139,7 +142,9 @@ class StudyDisplay:
         total = sum(line.total for line in lines)
         share = sum(line.done for line in lines) / total if total else 1.0
         left = sum(line.total - line.samples for line in lines if line.state not in _OVER)
-        rate = sum(line.rate for line in lines if line.running and line.rate)
+        # A trial that begins has no rate yet, and for a moment after one has finished fewer run.
+        rates = [line.rate for line in lines if line.running and line.rate]
+        rate = fmean(rates) * min(self._most_running, sum(line.state not in _OVER for line in lines)) if rates else 0.0
         counts = f"{done}/{len(lines)} trials done" + (f", {failed} failed" if failed else "")
         return f"{counts}, {100 * share:.0f} % of samples, ETA {duration(left / rate if rate and left else None)}"
 

@@ -63,6 +63,20 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatc
     assert trial.startswith("control s0 ") and trial.endswith(" 250/1,000, 125/s, ETA 0:06, 2.500 validation nats")
 
 
+def test_the_time_left_does_not_double_while_one_of_two_trials_begins():
+    display = StudyDisplay(dict.fromkeys("abc", "one"), dict.fromkeys("abc", 1000), io.StringIO())
+    for trial in "ab":
+        display(event("tick", trial, 500, 1000, None, 100.0))
+    assert "ETA 0:10" in display.summary
+    display(event("finished", "b", 1000, 1000, None, None))
+    assert "ETA 0:08" in display.summary  # 1,500 samples left, 200 a second
+    display(event("begun", "c", 0, 1000, None, None))
+    assert "ETA 0:08" in display.summary
+    display(event("finished", "a", 1000, 1000, None, None))
+    display(event("tick", "c", 500, 1000, None, 100.0))
+    assert "ETA 0:05" in display.summary  # alone
+
+
 def test_a_retried_trial_goes_back():
     display = StudyDisplay({"a": "one"}, {"a": 1000}, io.StringIO())
     display(event("tick", "a", 240, 1000, None, 100.0))
