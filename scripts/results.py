@@ -119,7 +119,8 @@ def quoting_pages() -> dict[Path, str]:
         lengths = {(line["card"], line["samples"]): line for line in csv.DictReader(file)}
 
     def numbers(card: str, samples: str) -> list[float]:
-        return [float(lengths[card, samples][key]) for key in ("delta", "interval95_low", "interval95_high")]
+        found = (lengths[card, samples][key] for key in ("delta", "interval95_low", "interval95_high"))
+        return [round(float(value), 4) + 0.0 for value in found]  # no −0.0000
 
     def length_row(match: re.Match) -> str:
         shown = (minus("{:+.4f} [{:+.4f}, {:+.4f}]".format(*numbers(match[1], at))) for at in ("100000", "400000"))
