@@ -135,10 +135,12 @@ def quoting_pages() -> dict[Path, str]:
         along = ((x**2 - x_error**2) / y_error**2).sum()
         return f"all {len(small)} together are {(x * y / y_error**2).sum() / along:.2f} ± {along**-0.5:.2f}"
 
+    with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
+        summed = list(csv.DictReader(file))
+
     def error_table() -> str:
         """Standard errors by net, a quarter of the width of the intervals, of nets with five effects and more."""
-        with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
-            effects = [line for line in csv.DictReader(file) if line["delta"]]
+        effects = [line for line in summed if line["delta"]]
         lines = ["| net | effects | smallest | median | largest |", "|---|---:|---:|---:|---:|"]
         for base in sorted({line["base"] for line in effects}):
             ends = [(line["interval95_high"], line["interval95_low"]) for line in effects if line["base"] == base]
@@ -169,8 +171,7 @@ def quoting_pages() -> dict[Path, str]:
         return "\n".join(lines)
 
     open_verdicts = {verdict.value for verdict in EffectVerdict if verdict.tone == "open"}
-    with (RESULTS / "kgs-cpu" / "summary.csv").open(encoding="utf-8", newline="") as file:
-        judged = {line["card"] for line in csv.DictReader(file) if line["verdict"] not in open_verdicts}
+    judged = {line["card"] for line in summed if line["verdict"] not in open_verdicts}
     trials, studies = re.search(r"Trained: (\d+) of \d+ trials in (\d+) studies", summary).groups()
     runs = sum(map(int, rows["parametric_relu", "gonn-b5"][0][3].partition("<br>")[0].split(" and ")))
     changes = {

@@ -259,17 +259,14 @@ def _link_text(ladder: Ladder) -> str:
     """How games link it to GNU Go."""
     if not ladder.met:
         return "No link to GNU Go: no games with it were played for this ladder."
-    sums: dict[int, tuple[float, float]] = {}
-    for _, engine, points, games in ladder.near or ladder.met:
-        so_far = sums.get(engine, (0.0, 0.0))
-        sums[engine] = so_far[0] + points, so_far[1] + games
-    identities = {engine: ladder.tally.identities[ladder.tally.ids[engine]] for engine in sums}
-    taken = [
-        f"{sums[engine][0]:g} of {sums[engine][1]:g} at level {engine_level(identities[engine])}" for engine in sums
-    ]
+    taken, chosen = [], ladder.near or ladder.met
+    for engine in dict.fromkeys(each[1] for each in chosen):
+        identity = ladder.tally.identities[ladder.tally.ids[engine]]
+        points, games = np.sum([each[2:] for each in chosen if each[1] == engine], axis=0)
+        taken.append(f"{points:g} of {games:g} at level {engine_level(identity)}")
     if not ladder.near:
         return f"No link to GNU Go: nets took {', '.join(taken)}, each of them none or all."
-    name = engine_text(next(iter(identities.values()))).rpartition(" level")[0]
+    name = engine_text(identity).rpartition(" level")[0]
     return f"Linked to {name} by points that the nets near it took: {', '.join(taken)}."
 
 
