@@ -13,17 +13,21 @@ import io
 import os
 import re
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import mean, stdev
 
 import numpy as np
+import yaml
 from PIL import Image
 
 from ablations.registry import load_registry
 from benchmarks.noise import write_noise
 from orchestration.catalogue.generated import generated_texts
 from orchestration.reporting import write_reports
+from orchestration.study.record import NOISE
 from reports.book.elo import ladder_files
 from reports.play.ladder import load_ladders
 from reports.stats.verdicts import EffectVerdict
@@ -84,12 +88,15 @@ def write_pages() -> None:
     for name, data in made.items():
         (RESULTS / name).parent.mkdir(parents=True, exist_ok=True)
         (RESULTS / name).write_bytes(data)
-    for path, text in [*quoting_pages().items(), *generated_texts(load_registry())]:
+    for path, text in quoting_pages().items():
+        path.write_text(text, encoding="utf-8")
+    for path, text in generated_texts(load_registry()):  # records/README.md shows what the noise decides
         path.write_text(text, encoding="utf-8")
 
 
 def quoting_pages() -> dict[Path, str]:
-    """README.md and docs/findings.md with the numbers that they quote: rows of enhancements, runs, trials, studies."""
+    """README.md and docs/findings.md with the numbers that they quote: rows of enhancements, runs, trials, studies; the
+    records' noise."""
     summary = (RESULTS / "kgs-cpu" / "summary.md").read_text(encoding="utf-8")
     rows: dict[tuple[str, str], list[list[str]]] = {}
     for card, base, rest in re.findall(r"(?m)^\| (\w+)<br>([\w-]+)<br>[^|]+ \| (.*) \|$", summary):
@@ -190,13 +197,30 @@ def quoting_pages() -> dict[Path, str]:
             (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
         ),
     }
-    pages = {}
+    pages = {NOISE: record_noise()}
     for path, edits in changes.items():
         pages[path] = path.read_text(encoding="utf-8")
         for pattern, new in edits:
             pages[path], count = re.subn(pattern, new, pages[path])
             assert count, f"{path}: nothing like {pattern}"
     return pages
+
+
+def record_noise() -> str:
+    """Of records: the spread of top-1 over the base's runs of 100,000 samples, and its rise with more samples. Games of
+    the test add some to the spread, for these runs were tested on a fiftieth of those of a record."""
+    top1: dict[int, dict[str, float]] = defaultdict(dict)
+    with (RESULTS / "report" / "all-trials.csv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            if line["label"] == "gonn-b5" and line["budget"] == "cpu" and line["data"] == "kgs" and line["test_top1"]:
+                top1[int(line["samples"])][line["trial"]] = float(line["test_top1"])
+    runs = list(top1[100_000].values())
+    longer = sorted(samples for samples in top1 if samples >= 100_000)
+    means = [mean(top1[samples].values()) for samples in longer]
+    slope = np.polyfit(np.log10(longer), means, 1)[0]
+    source = f"gonn-b5, cpu, kgs (results/report/all-trials.csv); per_decade from {longer[0]:,} to {longer[-1]:,} samples"
+    values = {"top1": round(stdev(runs), 5), "runs": len(runs), "per_decade": round(float(slope), 4), "source": source}
+    return "# Written by `python -m scripts.results`; do not edit.\n" + yaml.safe_dump(values, sort_keys=False, width=120)
 
 
 def kept_pages() -> list[Path]:
