@@ -214,9 +214,11 @@ class Group:
             return "no finished run"
         read = self._read[metric, evaluation]
         for side, word in zip(self._of_contrast(study, contrast), ("with it", "without it"), strict=True):
-            finished = {id_ for id_, own in self._levels.items() for arm in side if arm and own.items() >= set(arm)}
-            if not finished & read:
-                return f"no finished run {word}" + " has this number" * bool(finished)
+            arms = [frozenset(arm) for arm in side if arm]
+            finished = (id_ for id_, own in self._levels.items() if any(own.items() >= arm for arm in arms))
+            first = next(finished, None)
+            if first not in read and read.isdisjoint(finished):
+                return f"no finished run {word}" + " has this number" * (first is not None)
         wanted = self.contrast(study, contrast, levels)
         if not wanted.any() or not model.design.separates(wanted):
             return "its runs cannot be separated from those of other changes, or of a seed"
