@@ -218,13 +218,10 @@ def record_noise() -> str:
     longer = sorted(samples for samples in top1 if samples >= 100_000)
     means = [mean(top1[samples].values()) for samples in longer]
     slope = np.polyfit(np.log10(longer), means, 1)[0]
-    source = (
-        f"gonn-b5, cpu, kgs (results/report/all-trials.csv); per_decade from {longer[0]:,} to {longer[-1]:,} samples"
-    )
+    source = f"gonn-b5, cpu, kgs: results/report/all-trials.csv; per_decade from {longer[0]:,} samples on"
     values = {"top1": round(stdev(runs), 5), "runs": len(runs), "per_decade": round(float(slope), 4), "source": source}
-    return "# Written by `python -m scripts.results`; do not edit.\n" + yaml.safe_dump(
-        values, sort_keys=False, width=120
-    )
+    head = "# Written by `python -m scripts.results`; do not edit.\n"
+    return head + yaml.safe_dump(values, sort_keys=False, width=120)
 
 
 def kept_pages() -> list[Path]:
