@@ -219,7 +219,7 @@ def record(
     if run_missing(plan.jobs, execution("local", None, track=False), "record", lines, totals=totals):
         return 1
     row = row_of(asked, plan.jobs)
-    output().print(record_tables({"this row": row}, noise_of()), soft_wrap=True)
+    output().print(record_tables({(keep or recipe).stem: row}, noise_of()), soft_wrap=True)
     if keep is not None:
         write_json(keep, row.model_dump(mode="json"), sealed=False)
     return 0

@@ -94,7 +94,7 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd, monkeypa
     assert "it is not committed" in capfd.readouterr().err
     monkeypatch.setattr(record, "commit_and_dirty", lambda file: ("abc", False))
     assert cli.run(["record", str(recipe), "--keep", str(kept)]) == 0
-    assert "this row" in capfd.readouterr().out
+    assert "| [row](rows/row.json): A net |" in capfd.readouterr().out
     (found,) = read_rows(tmp_path).values()
     jobs = recipe_plan(found.recipe, None, "auto").jobs
     assert marks_of(jobs[0]) == (16, 160) and [job.run.evaluations[0].history for job in jobs] == ["as_published"] * 3
