@@ -196,7 +196,7 @@ def test_parts_of_ray_freeze_or_die_and_the_numbers_are_those_of_an_undisturbed_
     wait_until(lambda: directory(jobs[0]).state() == "paused")
     monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 300.0)
     assert [outcome.state for outcome in runner.run(jobs, 1, on_event)] == ["done", "done"]
-    assert {trial for trial, _ in retried} == {jobs[0].id}, "its process may be reported dead before Ray is"
+    assert jobs[0].id in {trial for trial, _ in retried}, "and the second, where the first ended before Ray was missed"
     assert any(text.startswith("Ray ended (") for _, text in retried)
     assert not [text for _, text in retried if "\n" in text]
     assert not [pid for pid in seen if Path(f"/proc/{pid}").exists()]
