@@ -218,7 +218,7 @@ def record_noise() -> str:
     longer = sorted(samples for samples in top1 if samples >= 100_000)
     means = [mean(top1[samples].values()) for samples in longer]
     slope = np.polyfit(np.log10(longer), means, 1)[0]
-    source = f"gonn-b5, cpu, kgs: results/report/all-trials.csv; per_decade from {longer[0]:,} samples on"
+    source = f"gonn-b5, cpu, kgs, full history: results/report/all-trials.csv; per_decade from {longer[0]:,} samples on"
     values = {"top1": round(stdev(runs), 5), "runs": len(runs), "per_decade": round(float(slope), 4), "source": source}
     head = "# Written by `python -m scripts.results`; do not edit.\n"
     return head + yaml.safe_dump(values, sort_keys=False, width=120)
