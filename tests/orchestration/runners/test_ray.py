@@ -178,6 +178,8 @@ def test_parts_of_ray_freeze_or_die_and_the_numbers_are_those_of_an_undisturbed_
         if event.kind == "retried":
             monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 300.0)  # Ray starts again
             retried.append((event.trial, event.message))
+            if not faults:  # no earlier: on a busy machine the trial would end before Ray is missed
+                ray_fakes.hold(jobs[0]).unlink(missing_ok=True)
         if event.kind in ("tick", "point") and on_event.due and directory(jobs[0]).checkpoint.exists():
             on_event.due = False
             monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 10.0)
@@ -185,8 +187,6 @@ def test_parts_of_ray_freeze_or_die_and_the_numbers_are_those_of_an_undisturbed_
             seen.update(member.pid for member in members)
             words, fault = faults.pop(0)
             os.kill(next(member.pid for member in members if words in member.words), fault)
-            if not faults:
-                ray_fakes.hold(jobs[0]).unlink()
 
     runner = RayRunner(function=f"{FAKES}:run_held")
     monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 300.0)
@@ -196,7 +196,7 @@ def test_parts_of_ray_freeze_or_die_and_the_numbers_are_those_of_an_undisturbed_
     wait_until(lambda: directory(jobs[0]).state() == "paused")
     monkeypatch.setattr(ray_runner, "SILENCE_SECONDS", 300.0)
     assert [outcome.state for outcome in runner.run(jobs, 1, on_event)] == ["done", "done"]
-    assert jobs[0].id in {trial for trial, _ in retried}, "and the second, where the first ended before Ray was missed"
+    assert {trial for trial, _ in retried} == {jobs[0].id}, "its process may be reported dead before Ray is"
     assert any(text.startswith("Ray ended (") for _, text in retried)
     assert not [text for _, text in retried if "\n" in text]
     assert not [pid for pid in seen if Path(f"/proc/{pid}").exists()]
