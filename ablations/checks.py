@@ -30,7 +30,7 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
     _known(f"{file}.base", [card.base], declared.bases, "base")
     for claim in card.claims:
         _known(f"{file}.claims.{claim.id}.base", [claim.base] if claim.base else [], declared.bases, "base")
-    for form in card.forms:
+    for form in card.forms.keys() - declared.budgets.keys():
         base, _, budget = form.partition(".")
         _known(f"{file}.forms.{form}", [base], declared.bases, "base")
         _known(f"{file}.forms.{form}", [budget] if budget else [], declared.budgets, "budget")
@@ -38,7 +38,7 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
     plain = declared.bases[card.base].config
     forms = {
         "toggles": (plain, card.toggles),
-        **{f"forms.{form}": (_formed(declared, form), toggles) for form, toggles in card.forms.items()},
+        **{f"forms.{form}": (_formed(declared, card, form), toggles) for form, toggles in card.forms.items()},
     }
     for where, (config, toggles) in forms.items():
         for state in ("off", "on"):
@@ -51,9 +51,10 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
             if condition.path is not None:
                 with_values(plain, {condition.path: condition.value}, f"{file}.{where}")
     for place in card.lr:
-        base, _, budget = place.partition(".")
+        base, _, budget = (place if "." in place else f"{card.base}.{place}").partition(".")
         if base not in declared.bases or budget not in declared.budgets:
-            raise SettingError(f"{file}.lr", place, "not a base under a budget", "<base>.<budget> such as gonn-b5.cpu")
+            valid = "<base>.<budget> such as gonn-b5.cpu, or a budget"
+            raise SettingError(f"{file}.lr", place, "not a base under a budget", valid)
         if RATE in card.on_base(base, budget).toggles:
             raise SettingError(f"{file}.lr", place, "the card toggles the learning rate itself", "no lr")
     _check_claims(declared, card, file)
@@ -95,9 +96,9 @@ def _check_open(beginnings: Iterable[str], where: str) -> None:
             raise SettingError(where, beginning, "no such setting", nearest_paths(beginning))
 
 
-def _formed(declared: Declarations, form: str) -> TrialConfig:
-    """What a card's form `<base>` or `<base>.<budget>` is applied to."""
-    name, _, budget = form.partition(".")
+def _formed(declared: Declarations, card: Enhancement, form: str) -> TrialConfig:
+    """What a card's form `<base>`, `<base>.<budget>` or `<budget>` is applied to."""
+    name, _, budget = (f"{card.base}.{form}" if form in declared.budgets else form).partition(".")
     base = declared.bases[name]
     return with_values(base.config, _overrides(base, declared.budgets[budget]), form) if budget else base.config
 
@@ -111,7 +112,7 @@ def _check_not_undone(declared: Declarations, card: Enhancement, base: Base, bud
     """A budget must not fix what a card toggles on a base where it can be, unless the card has a form for it."""
     toggles = card.on_base(base.id).toggles
     fixed = sorted(set(toggles) & set(base.overrides(budget)))
-    if not fixed or f"{base.id}.{budget.id}" in card.forms or unmet(declared, card, base) is not None:
+    if not fixed or {f"{base.id}.{budget.id}", budget.id} & set(card.forms) or unmet(declared, card, base) is not None:
         return
     if card_state(base.config, toggles) != "neither":
         problem, valid = f"toggled by {card.id}: a budget would undo it", f"a form {base.id}.{budget.id} of that card"

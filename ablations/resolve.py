@@ -197,7 +197,7 @@ def _screen(
     def refused(card: Enhancement) -> str | None:
         if has_rate and RATE in card.toggles:
             return "it changes the learning rate itself"
-        if f"{base.id}.{budget.id}" in card.lr:
+        if card.rate_place(base.id, budget.id):
             return "it has a learning rate for its own arm, and a screen combines arms"
         return None
 

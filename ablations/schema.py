@@ -277,7 +277,8 @@ class Enhancement(Strict):
     toggles: Annotated[dict[str, Toggle], Field(min_length=1)]
     forms: dict[Id, Annotated[dict[str, Toggle], Field(min_length=1)]] = {}
     """Base id -> toggles instead of the above, where a base has the enhancement in another form; a path left out stays
-    as it is. `<base id>.<budget id>`: the form under one budget, where the base is scaled in what the card toggles."""
+    as it is. `<base id>.<budget id>`: the form under one budget, where the base is scaled in what the card toggles.
+    Budget id: that of all other bases under it."""
     base: Id = "gonn-b5"
     pairing: Literal["by_position", "none"] = "by_position"
     """none: the arms cannot see the same positions in the same order."""
@@ -289,8 +290,8 @@ class Enhancement(Strict):
     moves_best_rate: bool = False
     """It is known or bound to shift the best learning rate: compare at a tuned rate for each arm too."""
     lr: dict[Id, Rate | FoundRate] = {}
-    """`<base id>.<budget id>` -> learning rate, under that budget, of the arm in which the card is not as the base has
-    it."""
+    """`<base id>.<budget id>`, or budget id for all other bases -> learning rate, under that budget, of the arm in
+    which the card is not as the base has it."""
     claims: tuple[Claim, ...]
     replications: tuple[Replication, ...] = ()
 
@@ -300,10 +301,14 @@ class Enhancement(Strict):
 
     def on_base(self, base_id: str, budget_id: str = "") -> "Enhancement":
         """This card with the toggles in the form that a base has them, under a budget if one is named."""
-        for form in (f"{base_id}.{budget_id}", base_id):
+        for form in (f"{base_id}.{budget_id}", budget_id, base_id):
             if form in self.forms:
                 return self.model_copy(update={"toggles": self.forms[form]})
         return self
+
+    def rate_place(self, base_id: str, budget_id: str) -> str | None:
+        """The key of `lr` for a base under a budget; None where it has no rate of its own."""
+        return next((place for place in (f"{base_id}.{budget_id}", budget_id) if place in self.lr), None)
 
     @model_validator(mode="after")
     def _claims_have_names(self):

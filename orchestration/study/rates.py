@@ -123,9 +123,9 @@ def rates_of(design: Design, workspace: Workspace) -> Rates:
     of_all = None if declared is None else _found_or_given(str(declared), setting, design, workspace)
     if lr is not None:
         return Rates(of_all)
-    place, kind, rates = f"{design.base.id}.{design.budget.id}", design.request.design, {}
+    kind, rates = design.request.design, {}
     for card in design.cards:
-        if place in card.lr:
+        if place := card.rate_place(base.id, budget.id):
             setting = f"cards/{card.system}/{card.id}.yaml.lr.{place}"
             if kind != "add-one":
                 problem = f"{card.id} has a learning rate for its own arm ({setting}), this design combines arms"
