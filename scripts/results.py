@@ -27,9 +27,9 @@ from ablations.registry import load_registry
 from benchmarks.noise import write_noise
 from orchestration.catalogue.generated import generated_texts
 from orchestration.reporting import write_reports
-from orchestration.study.record import NOISE
 from reports.book.elo import ladder_files
 from reports.play.ladder import load_ladders
+from reports.records import NOISE
 from reports.stats.verdicts import EffectVerdict
 from reports.tables.formats import minus
 from scripts.pack import unpack

@@ -20,6 +20,7 @@ from ablations.settings import docs_table, makefile_lists
 from gonn_core.errors import UserError
 from orchestration.catalogue.listing import BUDGET, DATA, committed
 from orchestration.console import output
+from reports.records import noise_of, read_rows, record_tables
 
 ROOT = FOLDER.parent
 TRIALS = ROOT / "results" / "report" / "all-trials.csv"
@@ -56,8 +57,6 @@ def generated_texts(registry: Registry) -> Iterator[tuple[Path, str]]:
     before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
     yield page, before + _BEGIN + docs_table() + _END + rest.partition(_END)[2]
     if RECORD.is_file():
-        from orchestration.study.record import noise_of, read_rows, record_tables  # with torch, for its commands
-
         before, begin, _ = RECORD.read_text(encoding="utf-8").partition("<!-- rows -->\n")
         yield RECORD, before + begin + record_tables(read_rows(), noise_of())
     if TRIALS.is_file():

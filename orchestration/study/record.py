@@ -1,21 +1,17 @@
 """`gonn record`: train the recipe of a record and print its row, or verify a row (rules: records/README.md)."""
 
 import json
-import math
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
-from typing import Annotated, Any
-
-from pydantic import Field, model_validator
 
 from ablations.request import Device, Request
 from ablations.resolve import resolve_study
-from ablations.schema import Id, Text
 from ablations.strict_yaml import read_yaml
-from gonn_core.config import Strict, parse_model
+from ablations.study import read_study
+from gonn_core.config import parse_config, parse_model
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json, write_json
 from gonn_core.nets import trainable_parameters, trial_net
@@ -28,168 +24,17 @@ from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import unpack
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution, run_missing
-from orchestration.experiment.settings import ROOT, check_device, commit_and_dirty
+from orchestration.experiment.settings import check_device, commit_and_dirty
 from orchestration.study.plan import Plan, make_plan
 from orchestration.study.train import write_job
+from reports.records import RECORDS, RULES, Recipe, Row, noise_of, record_tables
 from reports.workspace import Workspace
 
-RECORDS = ROOT / "records"
-ROWS, NOISE = RECORDS / "rows", RECORDS / "noise.yaml"
-RULES = "1.0"
-"""Version of the rules; rows of one version are comparable."""
-Z = 1.645
-"""One-sided, 5 %."""
 MARKS = (0.01, 0.1)
 """Shares of the samples after which the weights' digests are kept."""
-SMALL = 100_000
-"""Parameters below which a net is in the second table."""
-DATA, TESTS = "kgs", 954_188
-"""Data set of the rules, and its test positions: all of KGS 2015."""
 _HISTORY = "as_published"
 _FIXED = ("training.samples", "training.start_from", "training.init_seed", "training.data_seed")
 """Paths that the values of a recipe do not change: it says them elsewhere, or its nets start from random weights."""
-Share = Annotated[float, Field(gt=0, lt=1)]
-
-
-class Recipe(Strict):
-    """What is trained: committed before its test games are evaluated, once."""
-
-    rules: Text
-    title: Text
-    base: Id
-    """Under the budget cpu."""
-    data: Text
-    samples: Annotated[int, Field(ge=1)]
-    values: dict[str, Any] = {}
-    """Config path -> value, where it is not the base's."""
-    seeds: Annotated[tuple[int, ...], Field(min_length=3)]
-    """Declared beforehand; all of them are in the row."""
-    target: Share
-    """Top-1."""
-    symmetries: bool = False
-    """Whether its nets are evaluated a second time, by their policy averaged over the eight symmetries."""
-
-
-class Noise(Strict):
-    """Of runs of one configuration, which decides what a row shows."""
-
-    top1: Share
-    """Standard deviation of a run."""
-    runs: Annotated[int, Field(ge=20)]
-    per_decade: Share
-    """By how much top-1 rises with ten times the operations."""
-    source: Text
-
-
-class Row(Strict):
-    """A recipe's result. By seed, in the recipe's order, where there are several numbers."""
-
-    recipe: Recipe
-    top1: tuple[Share, ...]
-    averaged: tuple[Share, ...] = ()
-    """Top-1 of the second evaluation; none unless the recipe has one."""
-    nats: tuple[float, ...]
-    operations: float
-    """Of training one net."""
-    search_operations: float | None = None
-    """Of all trials by which the recipe was found; null: not counted."""
-    parameters: int
-    seconds: float
-    """Of training one net: CPU seconds on a CPU, elapsed ones on a GPU."""
-    processor: Text
-    commit: Text
-    test: Text
-    """Digest of the test positions, all of the data set's test games."""
-    positions: int
-    digests: tuple[tuple[Text, ...], ...]
-    """Of the weights at `MARKS`."""
-    predecessor: Id | None = None
-    """The row that it challenges."""
-    note: Text | None = None
-
-    @model_validator(mode="after")
-    def _has_all_seeds(self):
-        by_seed = (self.top1, self.averaged or self.top1, self.nats, self.digests)
-        if any(len(values) != len(self.recipe.seeds) for values in by_seed):
-            raise ValueError("a number of top1, nats and digests for each seed of the recipe")
-        return self
-
-    @property
-    def accuracy(self) -> float:
-        """Mean top-1."""
-        return mean(self.top1)
-
-
-def reaches(row: Row, noise: Noise) -> bool:
-    """Rules 2 and 3: whether the mean over all of KGS 2015 lies so far above the target that chance would bring it
-    there in 5 % at most."""
-    if (row.recipe.data, row.positions) != (DATA, TESTS):
-        return False
-    return (row.accuracy - row.recipe.target) * len(row.top1) ** 0.5 >= Z * noise.top1
-
-
-def beats(row: Row, other: Row, noise: Noise) -> bool:
-    """Rule 4: whether it is better than another of the same test positions, operations and accuracy together, at
-    p < 0.05."""
-    if row.test != other.test:
-        return False
-    exchanged = noise.per_decade * math.log10(other.operations / row.operations)
-    spread = noise.top1 * (1 / len(row.top1) + 1 / len(other.top1)) ** 0.5
-    return row.accuracy - other.accuracy + exchanged > Z * spread
-
-
-def read_rows(folder: Path = ROWS) -> dict[str, Row]:
-    """Name -> row, by name. Raises InputError, SettingError."""
-    return {path.stem: parse_model(Row, read_json(path), path.name) for path in sorted(folder.glob("*.json"))}
-
-
-def noise_of(path: Path = NOISE) -> Noise | None:
-    """The committed noise; None where there is none yet."""
-    return parse_model(Noise, read_yaml(path), path.name) if path.is_file() else None
-
-
-def record_tables(rows: Mapping[str, Row], noise: Noise | None) -> str:
-    """The generated part of records/README.md: rows for each target, the fewest operations first, and small nets."""
-    parts = []
-    for target in sorted({row.recipe.target for row in rows.values()}):
-        chosen = {name: row for name, row in rows.items() if row.recipe.target == target}
-        parts += [f"### {100 * target:g} %", _table(chosen, rows, noise, lambda row: row.operations)]
-    small = {name: row for name, row in rows.items() if row.parameters < SMALL}
-    parts += [f"### Nets of fewer than {SMALL:,} parameters", _table(small, rows, noise, lambda row: -row.accuracy)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | None, order) -> str:
-    if not chosen:
-        return "No row yet."
-    heads = (
-        "row",
-        "top-1 (n)",
-        "over symmetries",
-        "nats",
-        "operations",
-        "with search",
-        "samples",
-        "parameters",
-        "seconds",
-        "processor",
-    )
-    lines = [heads, ("---",) * len(heads)]
-    for name, row in sorted(chosen.items(), key=lambda item: order(item[1])):
-        mark = "" if noise is None else " ✓" if reaches(row, noise) else " ✗"
-        if row.predecessor is not None and row.predecessor not in rows:
-            raise SettingError("predecessor", row.predecessor, "no such row", list(rows))
-        other = rows.get(row.predecessor or "")
-        against = f"; not better than {row.predecessor}" if other and noise and not beats(row, other, noise) else ""
-        averaged = f"{100 * mean(row.averaged):.2f} %" if row.averaged else "–"
-        search = "–" if row.search_operations is None else f"{row.search_operations:.2g}"
-        lines.append((
-            f"[{name}](rows/{name}.json): {row.recipe.title}{against}",
-            f"{100 * row.accuracy:.2f} % ({len(row.top1)}){mark}", averaged, f"{mean(row.nats):.4f}",
-            f"{row.operations:.3g}", search, f"{row.recipe.samples:,}", f"{row.parameters:,}", f"{row.seconds:,.0f}",
-            row.processor,
-        ))  # fmt: skip
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def record(
@@ -280,6 +125,7 @@ def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
         averaged=tuple(test["top1"] for test in evaluated(1)) if recipe.symmetries else (),
         nats=tuple(test["nats"] for test in tests),
         operations=training_flops(config) * config.training.samples,
+        search_operations=search_operations(Workspace.here(), recipe.found_by) if recipe.found_by else None,
         parameters=trainable_parameters(trial_net(config, ShapesOnly())),
         seconds=mean(result["cpu_seconds" if result["device"] == "cpu" else "training_seconds"] for result in results),
         processor=_all(
@@ -290,6 +136,16 @@ def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
         positions=tests[0]["positions"],
         digests=tuple(_digests(job, folder, marks_of(job)) for folder, job in zip(folders, jobs, strict=True)),
     )
+
+
+def search_operations(workspace: Workspace, studies: Iterable[str]) -> float:
+    """Of training all trials of these studies, each trial once, as far as it was trained. Raises UserError."""
+    trials = {ref.trial for name in studies for ref in read_study(workspace.studies / name / "study.json").trials}
+    total = 0.0
+    for folder in (TrialDirectory(workspace.runs / trial) for trial in sorted(trials)):
+        if lines := folder.metrics():
+            total += training_flops(parse_config((folder.config() or {})["config"])) * lines[-1]["samples"]
+    return total
 
 
 def _all(words: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from reports.cache import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.page import Section
 from reports.play.matches import NOTHING_PLAYED, Played, against_engine
+from reports.records import DATA, read_rows
 from reports.results.nets import FLOPS_COUNTED, MeasuredNet, level_cell, net_cost
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row
@@ -98,15 +99,19 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
             flops, top1 = _number(row.cells["flops"]), _number(row.cells["kgs"])
             if flops is not None and top1 is not None:
                 points.setdefault(name, []).append((flops, top1, row.cells["source"].text))
+    if records := [
+        (row.operations, row.accuracy, name) for name, row in read_rows().items() if row.recipe.data == DATA
+    ]:
+        points["here: records"] = records
     if not points:
         return None
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         for colour, (name, placed) in zip(COLOURS[-2:-1] + COLOURS, points.items(), strict=False):
-            shape = "D" if name == "published" else "o"
+            shape = {"published": "D", "here: records": "*"}.get(name, "o")
             flops, top1, sources = zip(*placed, strict=True)
-            axes.plot(flops, top1, shape, markersize=5, color=colour, label=name, alpha=0.8)
+            axes.plot(flops, top1, shape, markersize=10 if shape == "*" else 5, color=colour, label=name, alpha=0.8)
             for number, (x, y, source) in enumerate(sorted(placed) if name == "published" else ()):
                 offset, side = ((7, -10), "left") if number % 2 else ((-6, 4), "right")
                 axes.annotate(source, (x, y), offset, textcoords="offset points", fontsize=8, ha=side)

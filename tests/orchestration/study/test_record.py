@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,18 +12,8 @@ from gonn_core.errors import SettingError
 from gonn_core.trial.job import read_job
 from orchestration import cli
 from orchestration.study import record
-from orchestration.study.record import (
-    Noise,
-    Recipe,
-    Row,
-    beats,
-    marks_of,
-    reaches,
-    read_rows,
-    recipe_plan,
-    record_tables,
-    row_of,
-)
+from orchestration.study.record import marks_of, recipe_plan, row_of
+from reports.records import Noise, Recipe, Row, beats, reaches, read_rows, record_tables
 
 RECIPE = {
     "rules": "1.0",
@@ -105,6 +96,10 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd, monkeypa
     )
     next((Path(jobs[0].run.runs) / jobs[0].id / "snapshots").glob("160.*")).unlink()  # as a trial of a study has none
     assert row_of(found.recipe, jobs) == found
+    study = SimpleNamespace(trials=[SimpleNamespace(trial=job.id) for job in jobs])
+    monkeypatch.setattr(record, "read_study", lambda path: study)
+    searched = row_of(found.recipe.model_copy(update={"found_by": ("a study", "another of them")}), jobs)
+    assert searched.search_operations == pytest.approx(3 * found.operations)
     assert cli.run(["record", str(kept), "--verify"]) == 0
     assert cli.run(["record", str(kept), "--verify", "--keep", "row.json"]) == 2
     assert capfd.readouterr().out.count("weights after 16 samples: equal") == 3

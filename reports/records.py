@@ -1,0 +1,170 @@
+"""Records (rules: records/README.md): a recipe, the row that it got, and what the rows show."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from ablations.schema import Id, Text
+from ablations.strict_yaml import read_yaml
+from gonn_core.config import Strict, parse_model
+from gonn_core.errors import SettingError
+from gonn_core.files.json_files import read_json
+
+RECORDS = Path(__file__).resolve().parents[1] / "records"
+ROWS, NOISE = RECORDS / "rows", RECORDS / "noise.yaml"
+RULES = "1.0"
+"""Version of the rules; rows of one version are comparable."""
+Z = 1.645
+"""One-sided, 5 %."""
+SMALL = 100_000
+"""Parameters below which a net is in the second table."""
+DATA, TESTS = "kgs", 954_188
+"""Data set of the rules, and its test positions: all of KGS 2015."""
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Recipe(Strict):
+    """What is trained: committed before its test games are evaluated, once."""
+
+    rules: Text
+    title: Text
+    base: Id
+    """Under the budget cpu."""
+    data: Text
+    samples: Annotated[int, Field(ge=1)]
+    values: dict[str, Any] = {}
+    """Config path -> value, where it is not the base's."""
+    seeds: Annotated[tuple[int, ...], Field(min_length=3)]
+    """Declared beforehand; all of them are in the row."""
+    target: Share
+    """Top-1."""
+    symmetries: bool = False
+    """Whether its nets are evaluated a second time, by their policy averaged over the eight symmetries."""
+    found_by: tuple[Text, ...] = ()
+    """Studies, by their ids, whose trials were the search for it."""
+
+
+class Noise(Strict):
+    """Of runs of one configuration, which decides what a row shows."""
+
+    top1: Share
+    """Standard deviation of a run."""
+    runs: Annotated[int, Field(ge=20)]
+    per_decade: Share
+    """By how much top-1 rises with ten times the operations."""
+    source: Text
+
+
+class Row(Strict):
+    """A recipe's result. By seed, in the recipe's order, where there are several numbers."""
+
+    recipe: Recipe
+    top1: tuple[Share, ...]
+    averaged: tuple[Share, ...] = ()
+    """Top-1 of the second evaluation; none unless the recipe has one."""
+    nats: tuple[float, ...]
+    operations: float
+    """Of training one net."""
+    search_operations: float | None = None
+    """Of all trials of `found_by`; null: not counted."""
+    parameters: int
+    seconds: float
+    """Of training one net: CPU seconds on a CPU, elapsed ones on a GPU."""
+    processor: Text
+    commit: Text
+    test: Text
+    """Digest of the test positions, all of the data set's test games."""
+    positions: int
+    digests: tuple[tuple[Text, ...], ...]
+    """Of the weights at `MARKS`."""
+    predecessor: Id | None = None
+    """The row that it challenges."""
+    note: Text | None = None
+
+    @model_validator(mode="after")
+    def _has_all_seeds(self):
+        by_seed = (self.top1, self.averaged or self.top1, self.nats, self.digests)
+        if any(len(values) != len(self.recipe.seeds) for values in by_seed):
+            raise ValueError("a number of top1, nats and digests for each seed of the recipe")
+        return self
+
+    @property
+    def accuracy(self) -> float:
+        """Mean top-1."""
+        return mean(self.top1)
+
+
+def reaches(row: Row, noise: Noise) -> bool:
+    """Rules 2 and 3: whether the mean over all of KGS 2015 lies so far above the target that chance would bring it
+    there in 5 % at most."""
+    if (row.recipe.data, row.positions) != (DATA, TESTS):
+        return False
+    return (row.accuracy - row.recipe.target) * len(row.top1) ** 0.5 >= Z * noise.top1
+
+
+def beats(row: Row, other: Row, noise: Noise) -> bool:
+    """Rule 4: whether it is better than another of the same test positions, operations and accuracy together, at
+    p < 0.05."""
+    if row.test != other.test:
+        return False
+    exchanged = noise.per_decade * math.log10(other.operations / row.operations)
+    spread = noise.top1 * (1 / len(row.top1) + 1 / len(other.top1)) ** 0.5
+    return row.accuracy - other.accuracy + exchanged > Z * spread
+
+
+def read_rows(folder: Path = ROWS) -> dict[str, Row]:
+    """Name -> row, by name. Raises InputError, SettingError."""
+    return {path.stem: parse_model(Row, read_json(path), path.name) for path in sorted(folder.glob("*.json"))}
+
+
+def noise_of(path: Path = NOISE) -> Noise | None:
+    """The committed noise; None where there is none yet."""
+    return parse_model(Noise, read_yaml(path), path.name) if path.is_file() else None
+
+
+def record_tables(rows: Mapping[str, Row], noise: Noise | None) -> str:
+    """The generated part of records/README.md: rows for each target, the fewest operations first, and small nets."""
+    parts = []
+    for target in sorted({row.recipe.target for row in rows.values()}):
+        chosen = {name: row for name, row in rows.items() if row.recipe.target == target}
+        parts += [f"### {100 * target:g} %", _table(chosen, rows, noise, lambda row: row.operations)]
+    small = {name: row for name, row in rows.items() if row.parameters < SMALL}
+    parts += [f"### Nets of fewer than {SMALL:,} parameters", _table(small, rows, noise, lambda row: -row.accuracy)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | None, order) -> str:
+    if not chosen:
+        return "No row yet."
+    heads = (
+        "row",
+        "top-1 (n)",
+        "over symmetries",
+        "nats",
+        "operations",
+        "with search",
+        "samples",
+        "parameters",
+        "seconds",
+        "processor",
+    )
+    lines = [heads, ("---",) * len(heads)]
+    for name, row in sorted(chosen.items(), key=lambda item: order(item[1])):
+        mark = "" if noise is None else " ✓" if reaches(row, noise) else " ✗"
+        if row.predecessor is not None and row.predecessor not in rows:
+            raise SettingError("predecessor", row.predecessor, "no such row", list(rows))
+        other = rows.get(row.predecessor or "")
+        against = f"; not better than {row.predecessor}" if other and noise and not beats(row, other, noise) else ""
+        averaged = f"{100 * mean(row.averaged):.2f} %" if row.averaged else "–"
+        search = "–" if row.search_operations is None else f"{row.search_operations:.2g}"
+        lines.append((
+            f"[{name}](rows/{name}.json): {row.recipe.title}{against}",
+            f"{100 * row.accuracy:.2f} % ({len(row.top1)}){mark}", averaged, f"{mean(row.nats):.4f}",
+            f"{row.operations:.3g}", search, f"{row.recipe.samples:,}", f"{row.parameters:,}", f"{row.seconds:,.0f}",
+            row.processor,
+        ))  # fmt: skip
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
