@@ -42,6 +42,7 @@ _PUBLISHED = {"KGS": "kgs", "GoGoD": "gogod", "KGS test": "kgs", "GoGoD test": "
 """Data set as published -> column."""
 _OURS = {"kgs": "kgs", "kgs+tom": "kgs", "gogod": "gogod"}
 """Our data set -> column; no published column is about the others."""
+_RECORDS = f"{HERE}: records"
 _OTHER_GAMES = "GoGoD from 1995"
 _MILLIONS = re.compile(r"(?:about )?([\d.]+)M")
 """Of samples, as published."""
@@ -99,17 +100,15 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
             flops, top1 = _number(row.cells["flops"]), _number(row.cells["kgs"])
             if flops is not None and top1 is not None:
                 points.setdefault(name, []).append((flops, top1, row.cells["source"].text))
-    if records := [
-        (row.operations, row.accuracy, name) for name, row in read_rows().items() if row.recipe.data == DATA
-    ]:
-        points["here: records"] = records
+    if records := {name: row for name, row in read_rows().items() if row.recipe.data == DATA}:
+        points[_RECORDS] = [(row.operations, row.accuracy, name) for name, row in records.items()]
     if not points:
         return None
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
         for colour, (name, placed) in zip(COLOURS[-2:-1] + COLOURS, points.items(), strict=False):
-            shape = {"published": "D", "here: records": "*"}.get(name, "o")
+            shape = {"published": "D", _RECORDS: "*"}.get(name, "o")
             flops, top1, sources = zip(*placed, strict=True)
             axes.plot(flops, top1, shape, markersize=10 if shape == "*" else 5, color=colour, label=name, alpha=0.8)
             for number, (x, y, source) in enumerate(sorted(placed) if name == "published" else ()):
