@@ -32,8 +32,8 @@ class Recipe(Strict):
 
     rules: Text
     title: Text
-    base: Id
-    """Under the budget cpu."""
+    base: Text
+    """Under the budget cpu; or a YAML file in records/."""
     data: Text
     samples: Annotated[int, Field(ge=1)]
     values: dict[str, Any] = {}

@@ -9,6 +9,7 @@ from statistics import mean
 
 from ablations.request import Device, Request
 from ablations.resolve import resolve_study
+from ablations.schema import YAML
 from ablations.strict_yaml import read_yaml
 from ablations.study import read_study
 from gonn_core.config import parse_config, parse_model
@@ -77,9 +78,10 @@ def recipe_plan(recipe: Recipe, data_dir: Path | None, device: Device) -> Plan:
     if fixed := next((path for path in _FIXED if path in recipe.values), None):
         raise SettingError("values", fixed, "a recipe does not change it here", "its samples and seeds, random weights")
     values = tuple(f"{path}={json.dumps(value)}" for path, value in recipe.values.items())
+    base = str(RECORDS / recipe.base) if recipe.base.endswith(YAML) else recipe.base
     design = resolve_study(
         Request(
-            base=recipe.base, data=recipe.data, data_dir=data_dir, samples=str(recipe.samples), values=values,
+            base=base, data=recipe.data, data_dir=data_dir, samples=str(recipe.samples), values=values,
             seeds=",".join(map(str, recipe.seeds)), device=device,
         )
     )  # fmt: skip
