@@ -4,8 +4,9 @@
     python -m scripts.pack --unpack WORKSPACE PACK.tar.xz...
 
 The first writes what the other packs in PACK's folder do not hold of these studies (the beginnings of their ids; all
-unless given), of all matches and of all ladders. `--weights`: a trial whose final weights are packed too, for the
-statistics of weights in reports. The second writes the files of packs into a workspace, where `gonn report` reads them.
+unless given) and of their evaluations, of all matches and of all ladders. `--weights`: a trial whose final weights are
+packed too, for the statistics of weights in reports. The second writes the files of packs into a workspace, where
+`gonn report` reads them.
 
 The values of single positions are not packed: the commands in results/*/README.md train the same trials again.
 """
@@ -66,13 +67,14 @@ def unpack(packs: Iterable[Path], folder: Path) -> None:
 def _of_study(workspace: Workspace, study: Study, weights: Sequence[str]) -> Mapping[str, bytes]:
     paths = [workspace.studies / study.id / name for name in ("study.json", "speed.json", "looks.json")]
     compact: dict[Path, bytes] = {}
+    subsets = {evaluation.subset for evaluation in study.evaluations}
     for trial in study.trials:
         folder = workspace.runs / trial.trial
         paths += [folder / name for name in ("config.json", "result.json", "metrics.jsonl", "failure.json")]
         paths += sorted(folder.glob("probes/[!.]*"))
         if trial.trial in weights:
             paths.append(folder / "snapshots" / f"{study.arm(trial.arm).config.training.samples}.safetensors")
-        for evaluation in load_evaluations(folder):
+        for evaluation in (each for each in load_evaluations(folder) if each.summary["subset"] in subsets):
             compact |= {evaluation.path.with_suffix(end): data for end, data in pack_compact(evaluation).items()}
     files = {path: _without_places(path) for path in paths if path.exists()} | compact
     return {path.relative_to(workspace.root).as_posix(): data for path, data in files.items()}
