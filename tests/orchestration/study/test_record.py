@@ -109,6 +109,14 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd, monkeypa
     assert f"instead of {'0' * 16}, which was trained on" in capfd.readouterr().out
 
 
+def test_a_recipe_may_name_a_base_in_a_file_beside_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    changes = {"base": "small-gonn.yaml", "data": "starter", "samples": 1600}
+    jobs = recipe_plan(parse_model(Recipe, {**RECIPE, **changes}, "recipe"), None, "auto").jobs
+    assert [job.config.training.optimiser.hidden for job in jobs] == ["muon"] * 3
+    assert {job.config.training.samples for job in jobs} == {1600}
+
+
 def test_another_machine_trains_the_same_from_its_job_files(recipe, tmp_path, capfd):
     folder = tmp_path / "jobs"
     assert cli.run(["record", str(recipe), "--jobs", str(folder)]) == 0
