@@ -12,6 +12,7 @@ from torch.autograd.function import once_differentiable
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.parts.fused import FusedNorm, Statistics, can_fuse
+from gonn_core.nets.parts.mish import mish
 
 Slopes = torch.nn.Parameter | Literal["mish"] | None
 """Of what follows a norm: slopes (channels,) for negative inputs; None: plain ReLU."""
@@ -34,7 +35,7 @@ def activate(x: torch.Tensor, slopes: torch.Tensor | str | None) -> torch.Tensor
     if slopes is None:
         return F.relu(x)
     if isinstance(slopes, str):
-        return F.mish(x)
+        return mish(x)
     if torch.compiler.is_compiling():
         wide = x.float()
         return torch.where(wide > 0, wide, slopes.view(1, -1, 1, 1) * wide).to(x.dtype)
