@@ -88,15 +88,15 @@ EXAMPLES = ("last_move_input", "parametric_relu", "global_pooling_head")
 
 def matching(cards: Iterable[Enhancement], text: str) -> list[Enhancement]:
     """The cards that have all words of `text`, or words that begin so, in id, title, summary, settings or values. Those
-    with a word in their id or a value come first."""
+    with a word in their id or a value come first, of these the ones that change least."""
     words, matches = _words(text), []
     for card in cards if words else ():
         values = [value_text(value) for toggle in card.toggles.values() for value in (toggle.on, toggle.off)]
         first = _words(f"{card.id} {' '.join(values)}")
         last = _words(f"{card.title} {' '.join(card.toggles)} {card.system} {card.summary}")
         if all(_begins(word, first + last) for word in words):
-            matches.append((not all(_begins(word, first) for word in words), card.id, card))
-    return [card for *_, card in sorted(matches, key=lambda match: match[:2])]
+            matches.append((not all(_begins(word, first) for word in words), len(card.toggles), card.id, card))
+    return [card for *_, card in sorted(matches, key=lambda match: match[:3])]
 
 
 def suggestions(declared: Declarations, name: str) -> list[str]:
