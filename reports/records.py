@@ -106,14 +106,12 @@ def reaches(row: Row, noise: Noise) -> bool:
     return (row.accuracy - row.recipe.target) * len(row.top1) ** 0.5 >= Z * noise.top1
 
 
-def beats(row: Row, other: Row, noise: Noise) -> bool:
-    """Rule 4: whether it is better than another of the same test positions, operations and accuracy together, at
-    p < 0.05."""
-    if row.test != other.test:
-        return False
-    exchanged = noise.per_decade * math.log10(other.operations / row.operations)
-    spread = noise.top1 * (1 / len(row.top1) + 1 / len(other.top1)) ** 0.5
-    return row.accuracy - other.accuracy + exchanged > Z * spread
+def compute_multiplier(row: Row, other: Row, noise: Noise) -> tuple[float, float, float]:
+    """Rule 4: times how many of a row's operations another recipe needs to be as accurate, with the ends of its 90 %
+    interval. Both of the same test positions."""
+    decades = math.log10(other.operations / row.operations) + (row.accuracy - other.accuracy) / noise.per_decade
+    half = Z * noise.top1 * (1 / len(row.top1) + 1 / len(other.top1)) ** 0.5 / noise.per_decade
+    return 10**decades, 10 ** (decades - half), 10 ** (decades + half)
 
 
 def read_rows(folder: Path = ROWS) -> dict[str, Row]:
@@ -158,7 +156,11 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
         if row.predecessor is not None and row.predecessor not in rows:
             raise SettingError("predecessor", row.predecessor, "no such row", list(rows))
         other = rows.get(row.predecessor or "")
-        against = f"; not better than {row.predecessor}" if other and noise and not beats(row, other, noise) else ""
+        against = ""
+        if other and noise and other.test == row.test:
+            times, low, high = compute_multiplier(row, other, noise)
+            against = f"; × {times:.2g} [{low:.2g}, {high:.2g}] against {row.predecessor}"
+            against += ": not better" if low <= 1 else ""
         averaged = f"{100 * mean(row.averaged):.2f} %" if row.averaged else "–"
         search = "–" if row.search_operations is None else f"{row.search_operations:.2g}"
         lines.append((

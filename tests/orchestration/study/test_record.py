@@ -13,7 +13,7 @@ from gonn_core.trial.job import read_job
 from orchestration import cli
 from orchestration.study import record
 from orchestration.study.record import marks_of, recipe_plan, row_of
-from reports.records import Noise, Recipe, Row, beats, reaches, read_rows, record_tables
+from reports.records import Noise, Recipe, Row, compute_multiplier, reaches, read_rows, record_tables
 
 RECIPE = {
     "rules": "1.0",
@@ -48,12 +48,12 @@ def test_a_row_reaches_its_target_with_a_margin_for_chance():
         row((0.41, 0.41))
 
 
-def test_operations_are_exchanged_for_accuracy():
-    """A tenth of the operations is worth 5 points; chance 1.645 * 0.004 * sqrt(2/3) = 0.0054."""
-    old = row()
-    assert beats(row((0.37, 0.37, 0.37), 1e12), old, NOISE) and not beats(row((0.36, 0.36, 0.36), 1e12), old, NOISE)
-    assert not beats(row((0.415, 0.415, 0.415)), old, NOISE) and beats(row((0.416, 0.416, 0.416)), old, NOISE)
-    assert not beats(row((0.416, 0.416, 0.416), test="other positions"), old, NOISE)
+def test_accuracy_is_exchanged_for_operations():
+    """A tenth of the operations is worth 5 points; chance 1.645 * 0.004 * sqrt(2/3) / 0.05 = 0.107 decades."""
+    better = compute_multiplier(row((0.37, 0.37, 0.37), 1e12), row(), NOISE)
+    assert better == pytest.approx((10**0.2, 10**0.0925, 10**0.3075), rel=1e-3)
+    equal = compute_multiplier(row((0.36, 0.36, 0.36), 1e12), row(), NOISE)
+    assert equal == pytest.approx((1, 10**-0.1075, 10**0.1075), rel=1e-3)
 
 
 def test_the_table_has_the_fewest_operations_first_and_says_what_is_not_shown():
@@ -61,10 +61,13 @@ def test_the_table_has_the_fewest_operations_first_and_says_what_is_not_shown():
     lines = [line for line in record_tables(rows, NOISE).splitlines() if line.startswith("| [")]
     assert [line.split("]")[0] for line in lines] == ["| [second", "| [first", "| [first", "| [second"]
     assert (
-        "A net; not better than first | 40.33 % (3) ✗ | – | 2.4000 | 9.9e+12 | – | 1,000 | 90,000 | 100 | p |"
+        "A net; × 0.74 [0.58, 0.95] against first: not better | 40.33 % (3) ✗ | – | 2.4000 | 9.9e+12 | – | 1,000 | "
+        "90,000 | 100 | p |"
         in lines[0]
     )
     assert "| 41.00 % (3) ✓ | 42.00 % |" in lines[1]
+    other_positions = record_tables({"first": row(test="others"), "second": row(predecessor="first")}, NOISE)
+    assert "against" not in other_positions
     assert record_tables({}, None).endswith("No row yet.\n")
     with pytest.raises(SettingError, match="predecessor=none: no such row"):
         record_tables({"first": row(predecessor="none")}, NOISE)
