@@ -62,8 +62,7 @@ def test_the_table_has_the_fewest_operations_first_and_says_what_is_not_shown():
     assert [line.split("]")[0] for line in lines] == ["| [second", "| [first", "| [first", "| [second"]
     assert (
         "A net; × 0.74 [0.58, 0.95] against first: not better | 40.33 % (3) ✗ | – | 2.4000 | 9.9e+12 | – | 1,000 | "
-        "90,000 | 100 | p |"
-        in lines[0]
+        "90,000 | 100 | p |" in lines[0]
     )
     assert "| 41.00 % (3) ✓ | 42.00 % |" in lines[1]
     other_positions = record_tables({"first": row(test="others"), "second": row(predecessor="first")}, NOISE)
