@@ -51,7 +51,7 @@ def test_what_was_measured_here_stands_beside_each(workspace, capsys):
     report(workspace, "a", {"ladder_input": EFFECT, "ko_plane": SMALL, "edge_encoding": {"delta": None}})
     report(workspace, "control", None)
     out, err = listed(capsys, "input")
-    assert err == "" and "39 of 177 enhancements, 2 measured: Δ nats with it minus without, less is better" in out
+    assert err == "" and "41 of 179 enhancements, 2 measured: Δ nats with it minus without, less is better" in out
     assert line_of(out, "ladder_input").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
     assert "+0.0017 not shown: below" in line_of(out, "ko_plane") and "0.021 nats" in out
     assert "kgs" not in line_of(out, "edge_encoding")
