@@ -2,9 +2,9 @@
 
     python -m benchmarks.nets [--width 32] [--blocks 3] [--batch 32] [--rounds 7] [--seconds 0.7]
 
-Baseline: PyTorch's own `F.prelu` in float32 and contiguous memory. Every variant is timed in each round, in turn, so
-that what else the machine does falls on all alike; the median over the rounds is printed. No optimiser step, no planes:
-the net alone.
+Baseline: PyTorch's own `F.prelu` in float32 and contiguous memory; next to our Mish PyTorch's. Every variant is timed in
+each round, in turn, so that what else the machine does falls on all alike; the median over the rounds is printed. No
+optimiser step, no planes: the net alone.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from gonn_core.nets import build_net
 from gonn_core.nets.parts import norm
 
 PLANES = 26
-ACTIVATIONS = {"F.prelu": "prelu", "own PReLU": "prelu", "ReLU": "relu"}
+ACTIVATIONS = {"F.prelu": "prelu", "own PReLU": "prelu", "F.mish": "mish", "own Mish": "mish", "ReLU": "relu"}
 FORMATS = {"contiguous": torch.contiguous_format, "channels_last": torch.channels_last}
 
 
@@ -34,13 +34,14 @@ class TorchPReLU:
 
 @contextmanager
 def activation_of(label: str):
-    """While it lasts, nets with slopes use the implementation that `label` names."""
-    own = norm.PReLU
-    norm.PReLU = TorchPReLU if label == "F.prelu" else own
+    """While it lasts, nets use the implementation that `label` names."""
+    own = norm.PReLU, norm.mish
+    norm.PReLU = TorchPReLU if label == "F.prelu" else norm.PReLU
+    norm.mish = F.mish if label == "F.mish" else norm.mish
     try:
         yield
     finally:
-        norm.PReLU = own
+        norm.PReLU, norm.mish = own
 
 
 def step_of(label: str, precision: str, memory: str, options):
