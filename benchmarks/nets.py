@@ -2,8 +2,8 @@
 
     python -m benchmarks.nets [--width 32] [--blocks 3] [--batch 32] [--rounds 7] [--seconds 0.7]
 
-Baseline: PyTorch's own `F.prelu` in float32 and contiguous memory; next to our Mish PyTorch's. Every variant is timed in
-each round, in turn, so that what else the machine does falls on all alike; the median over the rounds is printed. No
+Baseline: PyTorch's own `F.prelu` in float32 and contiguous memory; beside ours `F.mish`. Every variant is timed in each
+round, in turn, so that what else the machine does falls on all alike; the median over the rounds is printed. No
 optimiser step, no planes: the net alone.
 """
 
