@@ -6,7 +6,7 @@ that one control serves all cards of a base.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from ablations.data.schema import filled
@@ -180,15 +180,22 @@ def check_fit(registry: Registry, cards: Sequence[Enhancement], base: Base, desi
 
 def _neither(config: TrialConfig, card: Enhancement) -> str:
     """Why a configuration has a card neither off nor on, in words."""
-    values = ", ".join(f"{path} = {setting_text(get_path(config, path))}" for path in card.toggles)
+
+    def values(paths: Iterable[str]) -> str:
+        return ", ".join(f"{path} = {setting_text(get_path(config, path))}" for path in paths)
+
     for state, what in (("off", "put in"), ("on", "taken out")):
         if has_values(config, toggle_values(card.toggles, state)):
             family = f"with its other settings (net.family = {config.net.family})"
-            return f"{card.id} cannot be {what}: {family} this base can only have {values}"
-    ends = ", ".join(
-        f"{path} from {value_text(toggle.off)} to {value_text(toggle.on)}" for path, toggle in card.toggles.items()
-    )
-    return f"has {values}, while {card.id} is about {ends}"
+            return f"{card.id} cannot be {what}: {family} this base can only have {values(card.toggles)}"
+    others = {
+        path: f"{path} from {value_text(toggle.off)} to {value_text(toggle.on)}"
+        for path, toggle in card.toggles.items()
+        if not any(has_values(config, {path: value}) for value in (toggle.off, toggle.on))
+    }
+    if not others:
+        return f"has some of the settings of {card.id} off and others on"
+    return f"has {values(others)}, while {card.id} is about {', '.join(others.values())}"
 
 
 def _claim(card: Enhancement, name: str) -> Claim:
