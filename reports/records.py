@@ -157,7 +157,9 @@ def _table(chosen: Mapping[str, Row], rows: Mapping[str, Row], noise: Noise | No
             raise SettingError("predecessor", row.predecessor, "no such row", list(rows))
         other = rows.get(row.predecessor or "")
         against = ""
-        if other and noise and other.test == row.test:
+        if other and noise and other.test != row.test:
+            against = f"; not better than {row.predecessor}: other test positions"
+        elif other and noise:
             times, low, high = compute_multiplier(row, other, noise)
             against = f"; × {times:.2g} [{low:.2g}, {high:.2g}] against {row.predecessor}"
             against += ": not better" if low <= 1 else ""

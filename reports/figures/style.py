@@ -52,7 +52,7 @@ def figure_bytes(
             buffer = io.BytesIO()
             figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
             files[f"{name}.{kind}"] = buffer.getvalue()
-            figure.set_layout_engine("none")  # laid out once: it takes half of the time
+            figure.set_layout_engine("none")  # laid out once: it takes half of the SVG's time
         return files
 
 

@@ -136,13 +136,13 @@ class Statistics(NamedTuple):
 def can_fuse(x: torch.Tensor) -> bool:
     """Whether `FusedNorm` takes x: plain bfloat16 (N, C, H, W) on a CPU, channels next to each other in memory, while
     nothing is traced."""
-    return (
-        x.dtype == torch.bfloat16
-        and type(x) is torch.Tensor  # no simulated tensor
-        and x.device.type == "cpu"
-        and not torch.compiler.is_compiling()
-        and x.is_contiguous(memory_format=torch.channels_last)
-    )
+    return is_plain(x, torch.bfloat16) and x.is_contiguous(memory_format=torch.channels_last)
+
+
+def is_plain(x: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Whether a kernel can take x: of this type, on a CPU, while nothing is traced."""
+    real = type(x) is torch.Tensor  # no simulated tensor
+    return real and x.dtype == dtype and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 class FusedNorm(torch.autograd.Function):

@@ -10,6 +10,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from gonn_core.go.jit import inlined, kernel
+from gonn_core.nets.parts.fused import is_plain
 
 _ONE, _TWO, _FOUR = np.float32(1), np.float32(2), np.float32(4)
 _LOWEST, _HIGHEST = np.float32(-87), np.float32(20)
@@ -70,8 +71,7 @@ class Mish(torch.autograd.Function):
 
 def mish(x: torch.Tensor) -> torch.Tensor:
     """x tanh(softplus(x)), of x's shape and type."""
-    plain = type(x) is torch.Tensor and x.dtype == torch.float32 and x.device.type == "cpu" and x.dim() == 4
-    return Mish.apply(x) if plain and not torch.compiler.is_compiling() else torch.nn.functional.mish(x)
+    return Mish.apply(x) if is_plain(x, torch.float32) and x.dim() == 4 else torch.nn.functional.mish(x)
 
 
 def _numbers(x: torch.Tensor) -> np.ndarray:
