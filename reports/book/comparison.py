@@ -111,9 +111,15 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
             shape = {"published": "D", _RECORDS: "*"}.get(name, "o")
             flops, top1, sources = zip(*placed, strict=True)
             axes.plot(flops, top1, shape, markersize=10 if shape == "*" else 5, color=colour, label=name, alpha=0.8)
-            for number, (x, y, source) in enumerate(sorted(placed) if name == "published" else ()):
-                offset, side = ((7, -10), "left") if number % 2 else ((-6, 4), "right")
-                axes.annotate(source, (x, y), offset, textcoords="offset points", fontsize=8, ha=side)
+            if name == _RECORDS:
+                for x, y, record in placed:
+                    axes.annotate(record, (x, y), (7, -10), textcoords="offset points", fontsize=8)
+        height, named = 1.0, sorted(points.get("published", ()), key=lambda point: -point[1])
+        for x, y, source in named:
+            height = min(y, height - 0.033)  # in one column, so that names of points that are close do not overlap
+            line = {"arrowstyle": "-", "color": "0.7", "linewidth": 0.7, "relpos": (1, 0.5)}
+            place = min(named)[0] / 4, height
+            axes.annotate(source, (x, y), place, fontsize=8, ha="right", va="center", arrowprops=line)
         axes.set(xscale="log", xlabel="floating-point operations of training", ylabel="test top-1, KGS")
         axes.margins(x=0.12)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0e}".replace("+", "")))
