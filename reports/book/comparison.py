@@ -109,17 +109,16 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
         axes = figure.subplots()
         for colour, (name, placed) in zip(COLOURS[-2:-1] + COLOURS, points.items(), strict=False):
             shape = {"published": "D", _RECORDS: "*"}.get(name, "o")
-            flops, top1, sources = zip(*placed, strict=True)
+            flops, top1, _ = zip(*placed, strict=True)
             axes.plot(flops, top1, shape, markersize=10 if shape == "*" else 5, color=colour, label=name, alpha=0.8)
-            if name == _RECORDS:
-                for x, y, record in placed:
-                    axes.annotate(record, (x, y), (7, -10), textcoords="offset points", fontsize=8)
-        height, named = 1.0, sorted(points.get("published", ()), key=lambda point: -point[1])
-        for x, y, source in named:
+        for x, y, name in points.get(_RECORDS, ()):
+            axes.annotate(name, (x, y), (7, -10), textcoords="offset points", fontsize=8)
+        line = {"arrowstyle": "-", "color": "0.7", "linewidth": 0.7, "relpos": (1, 0.5)}
+        named, height = sorted(points.get("published", ()), key=lambda point: -point[1]), 1.0
+        left = min(named, default=(1.0,))[0] / 4
+        for x, y, name in named:
             height = min(y, height - 0.033)  # in one column, so that names of points that are close do not overlap
-            line = {"arrowstyle": "-", "color": "0.7", "linewidth": 0.7, "relpos": (1, 0.5)}
-            place = min(named)[0] / 4, height
-            axes.annotate(source, (x, y), place, fontsize=8, ha="right", va="center", arrowprops=line)
+            axes.annotate(name, (x, y), (left, height), fontsize=8, ha="right", va="center", arrowprops=line)
         axes.set(xscale="log", xlabel="floating-point operations of training", ylabel="test top-1, KGS")
         axes.margins(x=0.12)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0e}".replace("+", "")))
