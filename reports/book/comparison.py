@@ -99,7 +99,9 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
         for row in rows:
             flops, top1 = _number(row.cells["flops"]), _number(row.cells["kgs"])
             if flops is not None and top1 is not None:
-                points.setdefault(name, []).append((flops, top1, row.cells["source"].text))
+                source, structure, steps = (row.cells[column].text for column in ("source", "structure", "steps"))
+                label = ", ".join((source, *re.findall(r"\d+ (?:blocks|layers)", structure)[:1], steps))
+                points.setdefault(name, []).append((flops, top1, label))
     if records := {name: row for name, row in read_rows().items() if row.recipe.data == DATA}:
         points[_RECORDS] = [(row.operations, row.accuracy, name) for name, row in records.items()]
     if not points:
@@ -112,15 +114,15 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
             flops, top1, _ = zip(*placed, strict=True)
             axes.plot(flops, top1, shape, markersize=10 if shape == "*" else 5, color=colour, label=name, alpha=0.8)
         for x, y, name in points.get(_RECORDS, ()):
-            axes.annotate(name, (x, y), (7, -10), textcoords="offset points", fontsize=8)
-        line = {"arrowstyle": "-", "color": "0.7", "linewidth": 0.7, "relpos": (1, 0.5)}
-        named, height = sorted(points.get("published", ()), key=lambda point: -point[1]), 1.0
-        left = min(named, default=(1.0,))[0] / 4
-        for x, y, name in named:
-            height = min(y, height - 0.033)  # in one column, so that names of points that are close do not overlap
-            axes.annotate(name, (x, y), (left, height), fontsize=8, ha="right", va="center", arrowprops=line)
+            axes.annotate(name, (x, y), (-7, 5), textcoords="offset points", fontsize=8, ha="right")
+        line = {"arrowstyle": "-", "color": "0.7", "linewidth": 0.7, "relpos": (0, 0.5)}
+        height = 1.0
+        for x, y, name in sorted(points.get("published", ()), key=lambda point: -point[1]):
+            height = min(y, height - 0.033)  # in one column to the right, so that names do not overlap
+            column = axes.get_yaxis_transform()
+            axes.annotate(name, (x, y), (1.02, height), textcoords=column, fontsize=8, va="center", arrowprops=line)
         axes.set(xscale="log", xlabel="floating-point operations of training", ylabel="test top-1, KGS")
-        axes.margins(x=0.12)
+        axes.margins(x=0.15)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0e}".replace("+", "")))
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
         axes.grid(color="0.9", linewidth=0.7)
