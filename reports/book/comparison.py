@@ -116,10 +116,9 @@ def _operations_picture(series: dict[str, list[Row]]) -> Picture | None:
         for x, y, name in points.get(_RECORDS, ()):
             axes.annotate(name, (x, y), (-7, 5), textcoords="offset points", fontsize=8, ha="right")
         line = {"arrowstyle": "-", "color": "0.7", "linewidth": 0.7, "relpos": (0, 0.5)}
-        height = 1.0
+        column, height = axes.get_yaxis_transform(), 1.0
         for x, y, name in sorted(points.get("published", ()), key=lambda point: -point[1]):
             height = min(y, height - 0.033)  # in one column to the right, so that names do not overlap
-            column = axes.get_yaxis_transform()
             axes.annotate(name, (x, y), (1.02, height), textcoords=column, fontsize=8, va="center", arrowprops=line)
         axes.set(xscale="log", xlabel="floating-point operations of training", ylabel="test top-1, KGS")
         axes.margins(x=0.15)
