@@ -31,6 +31,10 @@ Side = Sequence[tuple]
 """Of each arm on a side of a contrast, its levels (component, values) of what the contrast changes."""
 
 
+JOINED = 3
+"""Most components that a contrast of two arms joins: two values of each are seven levels and the base."""
+
+
 class Run(NamedTuple):
     """A finished trial, the first study that it was read for, and its evaluations, of all its studies."""
 
@@ -127,12 +131,12 @@ class Group:
                     pairs = zip(results.study.evaluations, trial.evaluations, strict=True)
                     run.evaluations.update((reference, each) for reference, each in pairs if each is not None)
         self.runs, self._members = tuple(found.values()), tuple(members)
-        changes = [_changed(each.study, contrast) for each in members for contrast in each.study.contrasts]
         values: dict[str, set[str]] = {}
         for arm in {id(run.arm): run.arm for run in self.runs}.values():
             for path, value in _settings(arm.config).items():
                 values.setdefault(path, set()).add(value)
-        self._components = _joined(changes, {path for path, several in values.items() if len(several) > 1} | varied)
+        several = {path for path, found in values.items() if len(found) > 1} | varied
+        self._components, self._composites, self._combined = _joined([each.study for each in members], several)
         self._read: dict[tuple[str, EvaluationRef], set[int]] = {}
         self._sides: dict[tuple[str, str], tuple[Side, Side]] = {}
         self.model, self.pairs = cache(self._model), cache(self._interactions)
@@ -146,7 +150,7 @@ class Group:
     def _base(self) -> dict[tuple[str, ...], tuple[str, ...]]:
         """Component -> its values in the base: what arms that do not change it have, else what most have."""
         found = {}
-        for paths in self._components:
+        for paths in (*self._components, *self._composites):
             unchanged: Counter[tuple[str, ...]] = Counter()
             every: Counter[tuple[str, ...]] = Counter()
             for results in self._members:
@@ -180,17 +184,28 @@ class Group:
     @cached_property
     def _levels(self) -> dict[int, dict[tuple[str, ...], tuple[str, ...]]]:
         """id of a run's arm -> component -> its values."""
-        arms = {id(run.arm): run.arm for run in self.runs}
-        return {key: {paths: _at(arm, paths) for paths in self._components} for key, arm in arms.items()}
+        return {id(run.arm): self._of_arm(run.arm) for run in self.runs}
+
+    def _of_arm(self, arm: Arm) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """Component -> its values. What a composite card changes is one level, which tells nothing of its parts."""
+        own: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for paths, found in self._composites.items():
+            apart = not any(set(paths) & set(each) for each in own) and arm.config not in self._combined
+            if apart and (values := _at(arm, paths)) in found - {self._base[paths]}:
+                own[paths] = values
+        whole = {path for paths in own for path in paths}
+        return own | {paths: _at(arm, paths) for paths in self._components if not whole & set(paths)}
 
     def _of_contrast(self, study: Study, contrast: Contrast) -> tuple[Side, Side]:
         """With the enhancement, and without it."""
         key = study.id, contrast.card
         if key not in self._sides:
             changed = _changed(study, contrast)
-            touched = [paths for paths in self._components if changed & set(paths)]
             with_it, without = (
-                [tuple((paths, _at(study.arm(arm), paths)) for paths in touched) for arm in side]
+                [
+                    tuple(level for level in self._of_arm(study.arm(arm)).items() if changed & set(level[0]))
+                    for arm in side
+                ]
                 for side in (contrast.with_it, contrast.without)
             )
             self._sides[key] = with_it, without
@@ -262,13 +277,29 @@ def _at(arm: Arm, paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(settings.get(path, "") for path in paths)
 
 
-def _joined(changes: Iterable[frozenset[str]], alone: Iterable[str]) -> list[tuple[str, ...]]:
-    """Paths that any contrast changes together, and each of the others by itself."""
+def _joined(
+    studies: Sequence[Study], several: Iterable[str]
+) -> tuple[list[tuple[str, ...]], dict[tuple[str, ...], set[tuple[str, ...]]], set[TrialConfig]]:
+    """Components: paths that a contrast changes together, and each of `several` by itself. Composites, the largest
+    first: the paths, with their values, of two arms whose contrast changes more than `JOINED` of them. Configurations
+    of means over other cards, in which every component counts for itself."""
+    contrasts, combined = [], set[TrialConfig]()
+    for study in studies:
+        for contrast in study.contrasts:
+            arms = [study.arm(arm) for arm in (*contrast.with_it, *contrast.without)]
+            contrasts.append((len(arms) == 2, _changed(study, contrast), arms))
+            combined.update(arm.config for arm in arms if len(arms) > 2)
     components: list[set[str]] = []
-    for paths in (*map(set, changes), *({path} for path in alone)):
+    composites: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    contrasts.sort(key=lambda each: (each[0], len(each[1]), sorted(each[1])))
+    for of_two, paths, arms in (*contrasts, *((False, {path}, []) for path in several)):
         touching = [each for each in components if each & paths]
-        components = [each for each in components if not each & paths] + [paths.union(*touching)]
-    return sorted(tuple(sorted(paths)) for paths in components if paths)
+        if of_two and len(touching) > JOINED:
+            whole = tuple(sorted(paths))
+            composites.setdefault(whole, set()).update(_at(arm, whole) for arm in arms)
+        else:
+            components = [each for each in components if not each & paths] + [set(paths).union(*touching)]
+    return sorted(tuple(sorted(each)) for each in components if each), dict(reversed(composites.items())), combined
 
 
 def run_sums(run: Run, metric: str, evaluation: EvaluationRef) -> tuple[np.ndarray, np.ndarray] | None:

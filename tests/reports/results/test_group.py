@@ -27,6 +27,8 @@ TOGGLES = {
     "gamma": {"net.norm_gamma": (False, True)},
 }
 """Cards of `gonn-b4`, which has `gamma` and none of the others."""
+PARTS = "prelu", "narrow", "kernel_three", "head"
+TOGGLES["composite"] = {"net.norm_gamma": (True, False), **{k: v for part in PARTS for k, v in TOGGLES[part].items()}}
 Level = Callable[[Mapping[str, str]], float]
 """What an arm is worth, by its settings that differ from the base."""
 
@@ -181,6 +183,33 @@ def test_cards_that_share_a_setting_and_cards_of_two_settings(tmp_path):
         assert of_groups(results, one, other).effect(name).delta == pytest.approx(difference.mean())
     assert found.effect("stem").delta == pytest.approx(0.4, abs=0.04)
     assert found.effect("head").delta == pytest.approx(-0.3, abs=0.04)
+
+
+def test_a_composite_card_has_the_difference_of_its_arms_and_tells_nothing_of_its_parts(tmp_path):
+    """Together the parts are worth nothing like their sum."""
+
+    def level(values):
+        return 0.5 if {"net.activation", "net.trunk.width"} <= values.keys() else -0.1 * ("net.activation" in values)
+
+    apart, composite = (draw(plan(tmp_path, *names), level) for names in (PARTS, ["composite"]))
+    other = draw(plan(tmp_path, "composite", "blocks_five", design="cumulative"), level)
+    for results in (composite, other):
+        found = of_groups(results, apart, composite, other)
+        assert not found.is_mean and not found.left_out
+        for contrast in results.study.contrasts:
+            with_it, without = (measured(results, *side, "nats") for side in (contrast.with_it, contrast.without))
+            assert found.effect(contrast.card).delta == pytest.approx((with_it - without).mean())
+
+
+def test_a_composite_card_leaves_a_factorial_of_its_parts_as_it_is(tmp_path):
+    whole = draw(plan(tmp_path, *PARTS, design="factorial"), by_setting(net_activation_prelu=-0.1))
+    composite = draw(plan(tmp_path, "composite"), lambda values: 0.5 * bool(values))
+    before, after, of_two = of_groups(whole), of_groups(whole, composite), of_groups(composite, whole)
+    for card, effect in before.effects.items():
+        assert after.effect(card).delta == pytest.approx(effect.delta, abs=1e-3)
+        assert after.effect(card).se == pytest.approx(effect.se, rel=0.1)
+    difference = measured(composite, "with-composite", "nats") - measured(composite, "control", "nats")
+    assert of_two.effect("composite").delta == pytest.approx(difference.mean())
 
 
 # Runs that combine changes
