@@ -7,7 +7,8 @@ by Satterthwaite's approximation with the expected information of all variances.
 has: `mean`, over those that any run combines it with on and off; `base`, with all others as in the base.
 
 Least squares over runs of several designs takes interactions for nothing and is biased by every one of them; a level
-whose runs are noisier than others (Box and Meyer 1986), or all runs that combine levels, get a variance of their own.
+whose runs are noisier than others (Box and Meyer 1986), all runs that combine levels, or those of one screen, get a
+variance of their own.
 """
 
 from collections.abc import Hashable, Sequence
@@ -17,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import linalg, optimize
+from scipy.sparse.csgraph import connected_components
 from scipy.special import chdtri
 from threadpoolctl import ThreadpoolController
 
@@ -45,9 +47,24 @@ class DesignMatrix:
         return DesignMatrix(self.changes[runs][:, levels], settings, [self.seeds[int(run)] for run in runs])
 
     @cached_property
+    def screens(self) -> list[np.ndarray]:
+        """Numbers of the levels that runs combine with one another and with no others; none where these are all."""
+        _, screen = connected_components(self.changes.T @ self.changes > 0, directed=False)
+        several = [found for each in np.unique(screen) if len(found := np.flatnonzero(screen == each)) > 1]
+        return several if len(several) > 1 else []
+
+    @cached_property
     def groups(self) -> np.ndarray:
-        """(runs, levels + 1): 1 where a run has a level; in the last column, where it has two levels or more."""
-        return np.column_stack([self.changes, self.changes.sum(1) > 1])
+        """(runs, levels + screens + 1): 1 where a run has a level; where it combines those of a screen; in the last
+        column, where it has two levels or more."""
+        screens = [self.changes[:, levels].sum(1) > 1 for levels in self.screens]
+        return np.column_stack([self.changes, *screens, self.changes.sum(1) > 1])
+
+    def name(self, group: int) -> str:
+        """Of a column of `groups`."""
+        screens = [", ".join(sorted({str(self.settings[level]) for level in levels})) for levels in self.screens]
+        names = [f"another {each}" for each in self.settings]
+        return [*names, *(f"two changes or more of {each}" for each in screens), "two changes or more"][group]
 
     def fixed(self, coding: Coding) -> np.ndarray:
         """(runs, 1 + levels): the constant and the levels."""
@@ -134,17 +151,21 @@ class Fit:
         self.design, self.values, self.coding = design, np.asarray(values, float), coding
         self._pairs, self._products = design.pairs(coding)
         self.noisier: list[int] = []
-        """The column of `groups` with a variance of its own on top of the common one, if any: only repeated runs tell
-        noise from interactions."""
+        """The column of `groups` with a variance of its own on top of the common one, if any: of single levels or all
+        that combine levels only where repeated runs tell noise from interactions."""
         parts = [self._products, design.of_seeds]
         # What runs of one configuration and seed differ by is noise alone: it enters as a sum of squares.
-        deviance = self._fit(_basis(np.column_stack([design.configurations, design.of_seeds])), parts)
+        sums = np.column_stack([design.configurations, design.of_seeds])
+        deviance = self._fit(_basis(sums), parts)
+        levels, several = design.changes.shape[1], design.groups.shape[1] - 1
+        tested = list(range(levels, several))
         if design.is_repeated and design.excess and design.changes.any():
-            level = _noisiest(design, *self._run_residuals())
-            everything, best = np.eye(len(self.values)), vars(self).copy()
-            deviance -= chdtri(1, 2 * NOISIER / design.groups.shape[1])
-            for group in (level, design.groups.shape[1] - 1):
-                found = self._fit(everything, [*parts, everything[:, design.groups[:, group] > 0]])
+            tested += [_noisiest(design, *self._run_residuals()), several]
+        if tested:
+            best, deviance = vars(self).copy(), deviance - chdtri(1, 2 * NOISIER / design.groups.shape[1])
+            for group in tested:
+                own = np.eye(len(self.values))[:, design.groups[:, group] > 0]
+                found = self._fit(_basis(np.column_stack([sums, own])), [*parts, own])
                 if found < deviance:
                     self.noisier, deviance = [group], found
                     best = vars(self).copy()

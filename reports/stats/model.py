@@ -78,8 +78,7 @@ class Model:
         if not self.is_mean or fit is None:
             return _pooled(self._ratios)
         run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
-        named = *(f"another {each}" for each in self.design.settings), "two changes or more"
-        notes = [f"Runs with {named[group]} are noisier than others." for group in fit.noisier]
+        notes = [f"Runs with {means.design.name(group)} are noisier than others." for group in fit.noisier]
         notes += [f"Means are from {len(means.values)} runs, those with two changes or more."] * (means is not self)
         return RunNoise(run, max(1.0, means._by_game[2]), pairs if fit.tells_pairs else None, seeds, tuple(notes))
 

@@ -12,6 +12,7 @@ LEVELS, ADD_ONE = 16, 9
 TRUE = np.array([-0.03, 0.03, -0.02, -0.015, 0.01] + [0.0] * 11)
 PAIR, LARGE = 0.002, {(0, 1): 0.03, (5, 6): 0.02}
 """Standard deviation of small interactions everywhere, and two large ones."""
+LOUD = 7.0
 NOISIER = 3
 HALVES = Noise(training=0.009, run_by_games=0.0, arm_by_games=0.009 / 2, games=20, unequal=True)
 """With 4 seeds, half of the variance of an effect is the games'."""
@@ -53,13 +54,16 @@ def _together(
 ) -> Case:
     """Runs that combine levels. options: `least` coverage of means and of effects at the base; of the noisy levels
     `own`; `most`: most of means; `large`: interactions; `has_base`: whether the runs tell effects at the base;
-    `share`."""
-    noisy, large = [level for level in noise.scale if level >= 0], options.get("large", LARGE if pair else {})
+    `loud`: the first of the levels whose interactions are `LOUD` times as large; `share`."""
+    loud = options.get("loud", len(effects))
+    noisy = [*(level for level in noise.scale if level >= 0), *range(loud, len(effects))]
+    large = options.get("large", LARGE if pair else {})
     rows = np.array([levels for levels, _ in arms])
     combined = rows.T @ rows > 0
 
     def draw(generator: np.random.Generator) -> Table:
         pairs = np.triu(pair * generator.standard_normal((len(effects), len(effects))), 1)
+        pairs[loud:, loud:] *= LOUD
         for both, size in large.items():
             pairs[both] += size
         model = model_of(make_runs(generator, arms, effects, noise, pairs))
@@ -83,6 +87,15 @@ def _grouped(runs: int, arms: int = 32) -> list[Arm]:
 def _aliased(runs: int) -> list[Arm]:
     """The last two levels are always changed together."""
     return [([*levels[:-1], levels[-2]], seeds) for levels, seeds in _grouped(runs)]
+
+
+def _two_screens(arms: int = 32) -> list[Arm]:
+    """Single runs of each half of the levels, next to repeated ones that change one."""
+    half, none = LEVELS // 2, [0.0] * (LEVELS // 2)
+    sides = [
+        [([*none, *row] if second else [*row, *none], seeds) for row, seeds in screen(half, arms)] for second in (0, 1)
+    ]
+    return add_one(ADD_ONE, 4, LEVELS) + sides[0] + sides[1]
 
 
 def _noisy(level: int = NOISIER, **noise) -> Noise:
@@ -139,6 +152,17 @@ TOGETHER = [
     _together("64 single runs, interactions", _grouped(1, arms=64), TRUE, pair=PAIR),
     _together("64 single runs, interactions, many changes 1.4x as noisy", _grouped(1, arms=64), TRUE, SLIGHTLY, PAIR),
     _together("64 single runs, interactions, many changes 3x as noisy", _grouped(1, arms=64), TRUE, _noisy(MANY), PAIR),
+    _together("two screens of single runs, interactions", _two_screens(), TRUE, pair=PAIR, large={}, most=None),
+    _together(
+        "two screens of single runs, interactions of the second 7x",
+        _two_screens(),
+        TRUE,
+        pair=PAIR,
+        large={},
+        loud=LEVELS // 2,
+        own=(0.91, 0.0),
+        most=None,
+    ),
     _together("12 alone and a 2 x 2", SMALL, np.zeros(12), large={}),
     _together("12 alone and a 2 x 2 with an interaction of 0.03", SMALL, np.zeros(12), large={(0, 1): 0.03}),
     _together("12 alone and a 2 x 2, one alone 3x as noisy", SMALL, np.zeros(12), _noisy(), large={}, own=(0.91, None)),

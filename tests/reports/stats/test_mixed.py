@@ -24,7 +24,7 @@ def covariance(fit: Fit) -> np.ndarray:
     """Of the runs, with the variances that the fit found."""
     _, products = fit.design.pairs(fit.coding)
     parts = [np.eye(len(products)), products @ products.T, fit.design.of_seeds @ fit.design.of_seeds.T]
-    parts += [np.diag(fit.design.changes[:, level]) for level in fit.noisier]
+    parts += [np.diag(fit.design.groups[:, group]) for group in fit.noisier]
     return sum(size * part for size, part in zip(fit.variances, parts, strict=True))
 
 
@@ -162,6 +162,20 @@ def test_repeated_runs_that_combine_levels_may_be_noisier_and_single_ones_are_fi
     several = np.flatnonzero(screen.sum(1) > 1)
     with_alone, by_itself = model(np.r_[several, 32 : len(rows)]), model(several)
     assert all(with_alone.effect("", unit) == by_itself.effect("", unit) for unit in np.eye(8)[:7])
+
+
+def test_a_screen_whose_single_runs_are_noisier_than_those_of_another_has_a_variance_of_its_own():
+    generator, words = np.random.default_rng(4), (1, 2, 4, 7, 8, 11, 13, 14)
+    screen = np.array([[float((arm & word).bit_count() % 2) for word in words] for arm in range(1, 16)] * 2)
+    alone = np.repeat(np.vstack([np.zeros(16), np.eye(16)]), 3, 0)
+    rows = np.vstack([np.hstack([screen, 0 * screen]), np.hstack([0 * screen, screen]), alone])
+    seeds = np.r_[np.arange(60) % 30 // 15, np.tile([0, 1, 2], 17)]
+    design, noise = DesignMatrix(rows, "abcdefghijklmnop", seeds.tolist()), generator.standard_normal(len(rows))
+    assert Fit(design, noise, "mean").noisier == []
+    fit = Fit(design, noise * np.where(design.groups[:, 17] > 0, 4.0, 1.0), "mean")
+    assert fit.noisier == [17] and 2.5 < (1 + fit.variances[3] / fit.variances[0]) ** 0.5 < 6
+    assert design.name(17) == "two changes or more of i, j, k, l, m, n, o, p"
+    assert design.only(np.arange(30)).screens == []
 
 
 def test_too_few_runs_are_refused():
