@@ -62,9 +62,11 @@ class DesignMatrix:
 
     def name(self, group: int) -> str:
         """Of a column of `groups`."""
-        screens = [", ".join(sorted({str(self.settings[level]) for level in levels})) for levels in self.screens]
         names = [f"another {each}" for each in self.settings]
-        return [*names, *(f"two changes or more of {each}" for each in screens), "two changes or more"][group]
+        for levels in self.screens:
+            first, *more = sorted({str(self.settings[level]) for level in levels})
+            names.append(f"two changes or more of {first} and {len(more)} other{'s' * (len(more) > 1)}")
+        return [*names, "two changes or more"][group]
 
     def fixed(self, coding: Coding) -> np.ndarray:
         """(runs, 1 + levels): the constant and the levels."""
