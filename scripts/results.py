@@ -179,7 +179,8 @@ def quoting_pages() -> dict[Path, str]:
 
     open_verdicts = {verdict.value for verdict in EffectVerdict if verdict.tone == "open"}
     judged = {line["card"] for line in summed if line["verdict"] not in open_verdicts}
-    trials, studies = re.search(r"Trained: (\d+) of \d+ trials in (\d+) studies", summary).groups()
+    trained = re.search(r"Trained: (\d+) of \d+ trials in (\d+) studies, .*?, ([\d.]+) CPU hours", summary)
+    trials, studies, hours = trained.groups()
     runs = sum(map(int, rows["parametric_relu", "gonn-b5"][0][3].partition("<br>")[0].split(" and ")))
     changes = {
         ROOT / "README.md": (
@@ -194,7 +195,10 @@ def quoting_pages() -> dict[Path, str]:
             (r"(?m)^\| player \| top-1 \|(.*\n)*?(?=\n)", elo_table() + "\n"),
             (r"all \d+ together are [\d.]+ ± [\d.]+", together()),
             (r"where there are \d+ runs", f"where there are {runs} runs"),
-            (r"\d+ trials of \d+ studies of all", f"{trials} trials of {studies} studies of all"),
+            (
+                r"\d+ trials of \d+ studies \([\d.]+ core-hours\) of all",
+                f"{trials} trials of {studies} studies ({hours} core-hours) of all",
+            ),
         ),
     }
     pages = {NOISE: record_noise()}

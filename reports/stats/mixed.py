@@ -65,7 +65,7 @@ class DesignMatrix:
         names = [f"another {each}" for each in self.settings]
         for levels in self.screens:
             first, *more = sorted({str(self.settings[level]) for level in levels})
-            names.append(f"two changes or more of {first} and {len(more)} other{'s' * (len(more) > 1)}")
+            names.append(f"two changes or more of {first} and {len(more)} more")
         return [*names, "two changes or more"][group]
 
     def fixed(self, coding: Coding) -> np.ndarray:

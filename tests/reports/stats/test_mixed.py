@@ -174,7 +174,7 @@ def test_a_screen_whose_single_runs_are_noisier_than_those_of_another_has_a_vari
     assert Fit(design, noise, "mean").noisier == []
     fit = Fit(design, noise * np.where(design.groups[:, 17] > 0, 4.0, 1.0), "mean")
     assert fit.noisier == [17] and 2.5 < (1 + fit.variances[3] / fit.variances[0]) ** 0.5 < 6
-    assert design.name(17) == "two changes or more of i and 7 others"
+    assert design.name(17) == "two changes or more of i and 7 more"
     assert design.only(np.arange(30)).screens == []
 
 
