@@ -181,8 +181,8 @@ def weights(context: ClaimContext) -> Measured | Answer:
     )
     layers = f"{len(trained)} layer{'s' if len(trained) > 1 else ''}"
     text = f"{_range(means)} over {layers} (untrained {_range(before)})"
-    if any(math.isnan(mean) for mean in means.values()):
-        return not_measured("a layer of the final weights has no such statistic")
+    if any(math.isnan(mean) for mean in (*means.values(), *before.values())):
+        return not_measured("a layer of the first or the final weights has no such statistic")
     agreeing = sum(np.sign(means[layer] - before[layer]) == _MOVES[claim.direction] for layer in means)
     note = f"{agreeing} of {len(means)} layers moved in the claimed direction; {len(ids)} trials"
     value = [min(means.values()), max(means.values())]

@@ -69,6 +69,12 @@ def tap_rms(kernel: np.ndarray, taps) -> float:
     return float(np.sqrt(np.mean([np.mean(kernel[:, :, row, column].astype(np.float64) ** 2) for row, column in taps])))
 
 
+def _to_edges(kernel: np.ndarray, taps) -> float:
+    """`tap_rms` of the taps over that of the edges; nan of a kernel that starts at 0."""
+    edges = tap_rms(kernel, EDGES)
+    return tap_rms(kernel, taps) / edges if edges else float("nan")
+
+
 def _mean(slopes: np.ndarray) -> float:
     return float(slopes.mean(dtype=np.float64))
 
@@ -78,8 +84,8 @@ STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.n
     "prelu_slope_sd": (_is_slopes, lambda slopes: float(slopes.std(dtype=np.float64))),
     "prelu_pooled_slope_mean": (lambda layer, _: layer == "head.pooled.slopes", _mean),
     "kernel_rms_center": (is_kernel, lambda kernel: tap_rms(kernel, CENTER)),
-    "kernel_center_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CENTER) / tap_rms(kernel, EDGES)),
-    "kernel_corner_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CORNERS) / tap_rms(kernel, EDGES)),
+    "kernel_center_to_edge": (is_kernel, lambda kernel: _to_edges(kernel, CENTER)),
+    "kernel_corner_to_edge": (is_kernel, lambda kernel: _to_edges(kernel, CORNERS)),
     "kernel_symmetry": (_is_first_convolution, symmetry_share),
 }
 """Statistic -> which layers have it, and its value of a layer's weights."""

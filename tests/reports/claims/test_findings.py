@@ -216,6 +216,16 @@ def test_slopes_of_the_final_weights_beside_the_untrained_ones(tmp_path):
     assert 1.7 < low < high < 2.3 and len(found["centre"].trials) == 2
 
 
+def test_a_ratio_of_kernels_that_start_at_0_is_not_measured(tmp_path):
+    usual = {"metric": "weight_statistic", "quantity": "on", "samples": None, "stage": "any"}
+    cards = registry_with(centre=usual | {"statistic": "kernel_center_to_edge", "direction": "increase"})
+    first = {"net.trunk.zero_last": True}
+    made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1, 2), reading=first)
+    train(made, {}, weights=True)
+    (found,) = make_report(load_results(made.study, made.runs), cards).findings
+    assert found.measured.note == "a layer of the first or the final weights has no such statistic"
+
+
 def test_every_layer_has_to_bear_a_claim_out(tmp_path, monkeypatch):
     """Slopes of two layers end at about -0.25 with every seed, kernels' centres are doubled."""
 
