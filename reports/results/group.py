@@ -29,8 +29,6 @@ VIEW = "data.view"
 
 Side = Sequence[tuple]
 """Of each arm on a side of a contrast, its levels (component, values) of what the contrast changes."""
-
-
 JOINED = 3
 """Most components that a contrast of two arms joins: two values of each are seven levels and the base."""
 
@@ -184,7 +182,8 @@ class Group:
     @cached_property
     def _levels(self) -> dict[int, dict[tuple[str, ...], tuple[str, ...]]]:
         """id of a run's arm -> component -> its values."""
-        return {id(run.arm): self._of_arm(run.arm) for run in self.runs}
+        arms = {id(run.arm): run.arm for run in self.runs}
+        return {key: self._of_arm(arm) for key, arm in arms.items()}
 
     def _of_arm(self, arm: Arm) -> dict[tuple[str, ...], tuple[str, ...]]:
         """Component -> its values. What a composite card changes is one level, which tells nothing of its parts."""
