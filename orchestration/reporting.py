@@ -9,7 +9,7 @@ from orchestration.console import moving, notes, output
 from orchestration.experiment.folder import latest_of
 from orchestration.search.optuna_rates import all_searches, tried_rates
 from orchestration.study.folder import all_studies, find_study, find_trial
-from orchestration.study.report import SAMPLES, Reporter
+from orchestration.study.report import SAMPLES, ReportedStudy, Reporter
 from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking.records import search_info, study_info
 from reports.workspace import Workspace
@@ -30,7 +30,7 @@ def write_reports(studies: tuple[str, ...]) -> None:
     for number, study in enumerate(chosen, 1):
         try:
             with moving(f"report {number} of {len(chosen)}: {study.id}"):
-                reported = reporter.report(study, "report", anew=bool(studies))
+                reported = reporter.report(study, "report", anew=True if studies else None)
         except Damaged as damage:
             if studies:
                 raise
@@ -40,10 +40,15 @@ def write_reports(studies: tuple[str, ...]) -> None:
         written.append(reported)
     if not written:
         return
+    write_tables(workspace, reporter, written, whole=not studies)
+
+
+def write_tables(workspace: Workspace, reporter: Reporter, written: list[ReportedStudy], whole: bool) -> None:
+    """The tables over several studies, from their reports: out/summary; `whole`: also the report over everything."""
     # First looks are excluded from tables of several studies, unless there is nothing else.
     written = [reported for reported in written if not reported.files.report.study.first_look] or written
     registry = reporter.registry
-    if not studies:
+    if whole:
         from reports.book.book import worth_showing, write_book  # with pandas
         from reports.book.samples import write_samples
         from reports.play.matches import load_played

@@ -124,9 +124,9 @@ class Reporter:
             self._read[study.id] = note, load_results(study, workspace.runs, folder, workspace.report_cache)
         return self._read[study.id][1]
 
-    def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
+    def report(self, study: Study, command: str, look: bool = True, anew: bool | None = True) -> ReportedStudy:
         """Analyse a study's trials as they are now and write its report. look: whether the user sees its test results;
-        anew: also when the present report is unchanged."""
+        anew: whether to write it; None: only when the present one has changed."""
         workspace, results = self._workspace, replace(self._load(study), played=self._played)
         note = self._read[study.id][0]
         if look:
@@ -134,7 +134,8 @@ class Reporter:
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
         group, curve = self._groups.of(study), self.controls.of(study)
-        anew = anew or not note.holds(results.look_counts)
+        if anew is None:
+            anew = not note.holds(results.look_counts)
         files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, curve, anew)
         if anew:
             note.keep(results.look_counts)
