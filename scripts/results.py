@@ -107,7 +107,7 @@ def quoting_pages() -> dict[Path, str]:
     records' noise."""
     summary = (RESULTS / "kgs-cpu" / "summary.md").read_text(encoding="utf-8")
     rows: dict[tuple[str, str], list[list[str]]] = {}
-    for card, base, rest in re.findall(r"(?m)^\| (\w+)<br>([\w-]+)<br>[^|]+ \| (.*) \|$", summary):
+    for card, base, rest in re.findall(r"(?m)^\| (\w+)<br>([\w.-]+)<br>[^|]+ \| (.*) \|$", summary):
         rows.setdefault((card, base), []).append(rest.split(" | "))
 
     def cells(card: str, base: str) -> dict[str, str]:
@@ -197,7 +197,7 @@ def quoting_pages() -> dict[Path, str]:
             (r"\d+ of \d+ enhancements with", f"{len(judged)} of {len(load_registry().cards)} enhancements with"),
         ),
         ROOT / "docs" / "findings.md": (
-            (r"(?m)^\| (\w+) \| ([\w-]+) \| [−+]\d\.\d{4} \| \[.*$", findings_row),
+            (r"(?m)^\| (\w+) \| ([\w.-]+) \| [−+]\d\.\d{4} \| \[.*$", findings_row),
             (r"(?m)^\| (\w+) \| [−+]\d\.\d{4} \[.*$", length_row),
             (r"(?m)^\| net \| effects \|(.*\n)*?(?=\n)", error_table() + "\n"),
             (r"(?m)^\| player \| top-1 \|(.*\n)*?(?=\n)", elo_table() + "\n"),
