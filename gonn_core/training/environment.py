@@ -45,7 +45,7 @@ def describe_processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     flags = set(fields.get("flags", "").split())
     model = fields.get("model name") or platform.processor() or platform.machine() or "unknown"
-    if "cpu family" in fields:  # virtual machines name processors of three generations the same: AMD EPYC
+    if "cpu family" in fields:  # virtual machines give several generations one name: AMD EPYC
         model += f" (family {fields['cpu family']}, model {fields.get('model')})"
     return ", ".join([printable(model, 100), *(name for flag, name in _SETS.items() if flag in flags)])
 

@@ -153,11 +153,13 @@ def print_bases() -> None:
 
 
 def committed() -> dict[str, Reported]:
-    """Card -> its effect on the page in `COMMITTED`; none without a checkout."""
+    """Card -> its effect on the page in `COMMITTED`, at the card's own base where it is; none without a checkout."""
     if not COMMITTED.is_file():
         return {}
     with COMMITTED.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["verdict"] != "unfinished"]
+    cards = load_registry().cards
+    rows.sort(key=lambda row: row["base"] == cards[row["card"]].base)  # last, which is kept
     found = {}
     for row in rows:
         effect = {key: row[key] or None for key in ("delta", "verdict", "q", "bound")}

@@ -82,11 +82,13 @@ def test_a_finished_study_with_results_comes_first(workspace, capsys):
 def test_effects_that_come_with_the_repository_fill_the_gaps(workspace, capsys):
     rows = ["card,base,delta,verdict,bound,q", "elu,gonn-b5,0.0017,not shown,0.0201,0.6"]
     rows += ["ladder_input,gonn-b5,-0.5,helps,0.6,0.01", "ko_plane,gonn-b5,-1,unfinished,,"]
+    rows += ["chain_pooling,gonn-b5,-0.25,helps,,0.01", "chain_pooling,of-another-net,-0.75,helps,,0.01"]
     listing.COMMITTED.write_text("\n".join(rows))
     report(workspace, "a", {"ladder_input": EFFECT})
     out = listed(capsys)[0]
-    assert "2 measured" in out and line_of(out, "ladder_input").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
+    assert "3 measured" in out and line_of(out, "ladder_input").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
     assert "+0.0017 not shown: below" in line_of(out, "elu") and "committed" in out
+    assert "−0.2500 helps (q 0.01) gonn-b5" in line_of(out, "chain_pooling")  # of the card's own base
 
 
 @pytest.mark.parametrize(
