@@ -28,7 +28,7 @@ from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.experiment.settings import check_device, commit_and_dirty
 from orchestration.study.plan import Plan, make_plan
 from orchestration.study.train import write_job
-from reports.records import RECORDS, RULES, Recipe, Row, noise_of, record_tables
+from reports.records import RECORDS, RULES, Recipe, Row, noise_of, read_rows, record_tables
 from reports.workspace import Workspace
 
 MARKS = (0.01, 0.1)
@@ -140,10 +140,14 @@ def row_of(recipe: Recipe, jobs: Iterable[Job]) -> Row:
     )
 
 
-def search_operations(workspace: Workspace, studies: Iterable[str]) -> float:
-    """Of training all trials of these studies, each trial once, as far as it was trained. Raises UserError."""
-    trials = {ref.trial for name in studies for ref in read_study(workspace.studies / name / "study.json").trials}
-    total = 0.0
+def search_operations(workspace: Workspace, found_by: Sequence[str]) -> float:
+    """Of training all trials of these studies, each trial once, as far as it was trained; of rows among them, the
+    nets and their search. Raises UserError."""
+    rows = read_rows()
+    studies = [read_study(workspace.studies / name / "study.json") for name in found_by if name not in rows]
+    trials = {ref.trial for study in studies for ref in study.trials}
+    earlier = [rows[name] for name in found_by if name in rows]
+    total = sum(len(row.top1) * row.operations + (row.search_operations or 0) for row in earlier)
     for folder in (TrialDirectory(workspace.runs / trial) for trial in sorted(trials)):
         if lines := folder.metrics():
             total += training_flops(parse_config((folder.config() or {})["config"])) * lines[-1]["samples"]

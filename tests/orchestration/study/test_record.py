@@ -102,6 +102,9 @@ def test_a_recipe_is_trained_kept_and_verified(recipe, tmp_path, capfd, monkeypa
     monkeypatch.setattr(record, "read_study", lambda path: study)
     searched = row_of(found.recipe.model_copy(update={"found_by": ("a study", "another of them")}), jobs)
     assert searched.search_operations == pytest.approx(3 * found.operations)
+    monkeypatch.setattr(record, "read_rows", lambda: {"row": searched})
+    again = row_of(found.recipe.model_copy(update={"found_by": ("a study", "row")}), jobs)
+    assert again.search_operations == pytest.approx(9 * found.operations)
     assert cli.run(["record", str(kept), "--verify"]) == 0
     assert cli.run(["record", str(kept), "--verify", "--keep", "row.json"]) == 2
     assert capfd.readouterr().out.count("weights after 16 samples: equal") == 3
