@@ -12,7 +12,7 @@ point comes first.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -94,6 +94,12 @@ class Scores(NamedTuple):
             "top1": float((self.rank < 1).mean()),
             "top4": float((self.rank < 4).mean()),
         }
+
+
+def joined(parts: Sequence[Scores]) -> Scores:
+    """Scores of the positions of all parts, one or more of one net, in their order."""
+    columns = zip(Scores._fields, zip(*parts, strict=True), strict=True)
+    return Scores(**{name: np.concatenate(column) for name, column in columns if column[0] is not None})
 
 
 class GameSums(NamedTuple):

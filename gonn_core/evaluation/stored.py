@@ -181,6 +181,20 @@ def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray) -> bytes:
     return _packed({name: array for name, array in arrays.items() if array is not None})
 
 
+def pack_part(scores: Scores) -> bytes:
+    """Scores of a part of an evaluation's positions as a file, until all of them are there."""
+    return _packed({name: array for name, array in scores._asdict().items() if array is not None})
+
+
+def read_part(path: Path) -> Scores | None:
+    """Inverse of `pack_part`; None for a file that is missing or damaged, whose positions are scored again."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return Scores(**file)
+    except (OSError, EOFError, ValueError, TypeError, zipfile.BadZipFile, zlib.error):
+        return None
+
+
 def pack_compact(evaluation: Evaluation) -> dict[str, bytes]:
     """Suffix -> content of the files of an evaluation in its compact form, sums in float32."""
     sums = evaluation.sums

@@ -5,6 +5,7 @@
     snapshots/<samples>.safetensors   weights alone; the one at the last sample is the trained net
     metrics.jsonl                 one line per progress point
     eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position (eval/<id>.sums: by game)
+    eval/<id>.<history>.<first>.part   scores of some of its positions, until it is complete
     probes/<id>.json, probes/<id>.npz   answers to a suite of test positions, from `gonn probe`
     result.json                   written last: the trial is done
     failure.json                  the traceback of the last attempt, when it failed

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, InstanceOf
 
 from gonn_core.evaluation import stored
 from gonn_core.evaluation.evaluate import evaluate, evaluate_history
-from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id
+from gonn_core.evaluation.metrics import METRIC_SET, Reading, Scores, evaluation_id, joined
 from gonn_core.evaluation.probes import stored as stored_probes
 from gonn_core.evaluation.probes.measure import answers, ladder_maps, policies
 from gonn_core.evaluation.probes.suite import PUBLISHED, Suite
@@ -29,6 +29,8 @@ from gonn_core.trial.weights import load_net, snapshot_net
 
 RUN_PROBES = "gonn_core.trial.evaluations:run_probes"
 """What a worker calls with a ProbeJob: an importable path."""
+PART = 2**16
+"""Positions, in whole batches, after which an evaluation of more is written, so that a kill loses no more."""
 
 
 class ProbeJob(Job):
@@ -148,8 +150,24 @@ def make_evaluations(
                 ),
             )
 
-            def score(rows: np.ndarray, history: HistoryMode, net=net, report=on_batch, reading=reading) -> Scores:
-                return evaluate(net, maker, rows, history, threads, lambda done: report(done, len(rows)), reading)
+            def score(
+                rows: np.ndarray, history: HistoryMode, net=net, report=on_batch, reading=reading, identity=identity
+            ) -> Scores:
+                parts = []
+                for start in range(0, max(len(rows), 1), PART):
+                    name = f"eval/{identity}.{history}.{start}.part"
+                    part = stored.read_part(directory.path / name)
+                    if part is None:
+                        chosen = rows[start : start + PART]
+
+                        def on_part(done: int, start=start) -> None:
+                            report(start + done, len(rows))
+
+                        part = evaluate(net, maker, chosen, history, threads, on_part, reading)
+                        if len(rows) > PART:
+                            directory.write(name, stored.pack_part(part), lease)
+                    parts.append(part)
+                return joined(parts)
 
             full_scores = None if full is None or full.compact else full.scores
             scores = evaluate_history(score, job.config.features, view.rows, request.history, full_scores)
@@ -180,3 +198,5 @@ def make_evaluations(
             }
         summary["requests"].append(resolved)
         directory.write(f"eval/{identity}.json", sealed_json(summary, allow_nan=False), lease)
+        for part in (directory.path / "eval").glob(f"{identity}.*.part"):
+            part.unlink()

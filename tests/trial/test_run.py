@@ -10,11 +10,14 @@ import torch
 
 from gonn_core import numerics
 from gonn_core.errors import InputError, SettingError
+from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.files import whole as whole_files
 from gonn_core.files.seals import EMPTY, sealed_tensors
+from gonn_core.trial import evaluations
 from gonn_core.trial import session as session_module
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.events import PauseAsked
 from gonn_core.trial.job import EvaluationRequest
 from gonn_core.trial.lease import Lease, LeaseLost
 from gonn_core.trial.run import TrialFailed, run_trial
@@ -123,6 +126,32 @@ def test_a_pause_while_evaluating(whole, tmp_path):
     assert folder_of(other).state() == "paused" and not list((folder_of(other).path / "eval").iterdir())
     run_trial(elsewhere(job, tmp_path))
     assert_same_trial(folder_of(job).path, folder_of(other).path)
+
+
+def test_a_long_evaluation_resumes_after_its_last_part(whole, tmp_path, monkeypatch):
+    job, _ = whole
+    published = EvaluationRequest(
+        split="train", view=job.config.data.view, minimum_positions=700, history="as_published"
+    )
+    at_once, in_parts = (elsewhere(job, tmp_path / name, evaluations=(published,)) for name in ("one", "other"))
+    expected = run_trial(at_once)["evaluations"][0]
+    monkeypatch.setattr(evaluations, "PART", 256)
+    scored = []
+
+    def killed_in_third(net, maker, rows, *others):
+        scored.append(len(rows))
+        if len(scored) == 3:
+            raise PauseAsked
+        return evaluate(net, maker, rows, *others)
+
+    monkeypatch.setattr(evaluations, "evaluate", killed_in_third)
+    assert run_trial(in_parts)["state"] == "paused"
+    first, second = sorted((folder_of(in_parts).path / "eval").iterdir(), key=lambda path: int(path.suffixes[-2][1:]))
+    second.write_bytes(second.read_bytes()[:-100])
+    answer = run_trial(in_parts)["evaluations"][0]
+    assert sum(scored[3:-1]) == answer["positions"] - 256  # the last call is for the positions with fewer moves
+    assert answer["arrays"] == expected["arrays"]
+    assert not list((folder_of(in_parts).path / "eval").glob("*.part"))
 
 
 def test_the_trained_net_can_be_loaded(whole):
