@@ -169,21 +169,20 @@ def _unpack_arrays(data: bytes) -> dict[str, np.ndarray]:
         return {name: file[name] for name in ("nats", "rank", "rows", "games", *optional)}
 
 
-def _packed(arrays: Mapping[str, np.ndarray]) -> bytes:
+def _packed(arrays: Mapping[str, np.ndarray | None]) -> bytes:
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # numpy's types take the names for its own keywords
+    np.savez(buffer, **{name: array for name, array in arrays.items() if array is not None})  # type: ignore[arg-type]  # numpy's types take the names for its own keywords
     return buffer.getvalue()
 
 
 def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray) -> bytes:
     """Content of the .npz file: the same bytes for the same values."""
-    arrays = {**scores._asdict(), "rows": rows.astype(np.uint32), "games": games.astype(np.int32)}
-    return _packed({name: array for name, array in arrays.items() if array is not None})
+    return _packed({**scores._asdict(), "rows": rows.astype(np.uint32), "games": games.astype(np.int32)})
 
 
 def pack_part(scores: Scores) -> bytes:
     """Scores of a part of an evaluation's positions as a file, until all of them are there."""
-    return _packed({name: array for name, array in scores._asdict().items() if array is not None})
+    return _packed(scores._asdict())
 
 
 def read_part(path: Path) -> Scores | None:

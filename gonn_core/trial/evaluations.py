@@ -199,4 +199,4 @@ def make_evaluations(
         summary["requests"].append(resolved)
         directory.write(f"eval/{identity}.json", sealed_json(summary, allow_nan=False), lease)
         for part in (directory.path / "eval").glob(f"{identity}.*.part"):
-            part.unlink()
+            directory.remove(f"eval/{part.name}", lease)

@@ -48,7 +48,7 @@ def generated_texts(registry: Registry) -> Iterator[tuple[Path, str]]:
     """Each generated file of the declarations, with the text that it should have."""
     if not (ROOT / "Makefile").is_file():  # installed without a checkout: results and pages are not there
         return
-    yield README, render(registry, {card: effect.text for card, effect in committed().items()})
+    yield README, render(registry, {card: effect.text for card, effect in committed(registry.cards).items()})
     makefile = ROOT / "Makefile"
     lines = makefile.read_text(encoding="utf-8").splitlines(keepends=True)
     first = next(number for number, line in enumerate(lines) if line.startswith("SETTINGS ="))

@@ -67,7 +67,7 @@ def print_list(words: Sequence[str], topic: str | None = None, find: str | None 
     registry = load_registry()
     cards = chosen(registry, words, topic, find)
     reported, unreadable = last_reported(Workspace.here())
-    measured = committed() | reported
+    measured = committed(registry.cards) | reported
     console = output()
     for each, those in by_topic(cards).items():
         console.print(Text.assemble((each, "bold"), f" ({len(those)}): {TOPICS[each]}"))
@@ -152,13 +152,13 @@ def print_bases() -> None:
     console.print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`; {columns}.")
 
 
-def committed() -> dict[str, Reported]:
-    """Card -> its effect on the page in `COMMITTED`, at the card's own base where it is; none without a checkout."""
+def committed(cards: Mapping[str, Enhancement]) -> dict[str, Reported]:
+    """Card of these -> its effect on the page in `COMMITTED`, at the card's own base where it is; none without a
+    checkout."""
     if not COMMITTED.is_file():
         return {}
     with COMMITTED.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["verdict"] != "unfinished"]
-    cards = load_registry().cards
+        rows = [row for row in csv.DictReader(file) if row["card"] in cards and row["verdict"] != "unfinished"]
     rows.sort(key=lambda row: row["base"] == cards[row["card"]].base)  # last, which is kept
     found = {}
     for row in rows:
@@ -254,7 +254,7 @@ def _details(registry: Registry, card: Enhancement) -> Iterator[str]:
     )
     yield f"topic {topic_of(card)}; described in {sections or 'no document'}"
     yield from (f"tried elsewhere: {replication_text(each)}" for each in card.replications)
-    measured = committed() | last_reported(Workspace.here())[0]
+    measured = committed(registry.cards) | last_reported(Workspace.here())[0]
     if card.id in measured:
         yield f"measured: Δ {measured[card.id].text} ({measured[card.id].where})"
 
